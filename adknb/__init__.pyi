@@ -1,0 +1,79 @@
+from .analysis.contract import contract as contract
+from .analysis.lint import lint as lint
+from .compare.dry import compare_prompts as compare_prompts
+from .core.content import (
+    Blob as Blob,
+    CodeExecutionResult as CodeExecutionResult,
+    Content as Content,
+    ExecutableCode as ExecutableCode,
+    FunctionCall as FunctionCall,
+    FunctionResponse as FunctionResponse,
+    Part as Part,
+)
+from .core.errors import (
+    AdknbError as AdknbError,
+    AgentError as AgentError,
+    AgentNameError as AgentNameError,
+    LlmCallsLimitExceededError as LlmCallsLimitExceededError,
+    MissingArtifactError as MissingArtifactError,
+    MissingKeyError as MissingKeyError,
+    ModelError as ModelError,
+    NotSupported as NotSupported,
+    OutputSchemaError as OutputSchemaError,
+    ReplyMissingError as ReplyMissingError,
+    RunStateError as RunStateError,
+    SpecError as SpecError,
+    StateValueError as StateValueError,
+    TransferError as TransferError,
+    UnknownCallError as UnknownCallError,
+)
+from .core.events import (
+    Event as Event,
+    EventActions as EventActions,
+)
+from .core.protocols import (
+    ArtifactService as ArtifactService,
+    ContextStrategy as ContextStrategy,
+    InvocationContext as InvocationContext,
+    Model as Model,
+    SessionService as SessionService,
+    TokenCounter as TokenCounter,
+)
+from .core.requests import (
+    LlmRequest as LlmRequest,
+    LlmResponse as LlmResponse,
+    Request as Request,
+    Segment as Segment,
+)
+from .core.run import (
+    Run as Run,
+    RunConfig as RunConfig,
+    Session as Session,
+    StepRun as StepRun,
+)
+from .core.specs import (
+    BaseAgent as BaseAgent,
+    GenerateContentConfig as GenerateContentConfig,
+    IncludeContents as IncludeContents,
+    LlmAgent as LlmAgent,
+    LoopAgent as LoopAgent,
+    ParallelAgent as ParallelAgent,
+    SequentialAgent as SequentialAgent,
+)
+from .core.state import State as State
+from .core.tools import (
+    FunctionTool as FunctionTool,
+    LongRunningFunctionTool as LongRunningFunctionTool,
+)
+from .core.usage import Usage as Usage
+from .models.echo import EchoModel as EchoModel
+from .models.local import LocalModel as LocalModel
+from .models.scripted import ScriptedModel as ScriptedModel
+from .runtime.callbacks import (
+    CallbackContext as CallbackContext,
+    ToolContext as ToolContext,
+)
+from .runtime.runner import Runner as Runner
+from .sessions.memory import InMemorySessionService as InMemorySessionService
+
+__version__: str

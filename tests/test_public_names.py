@@ -1,0 +1,39 @@
+"""What `import adknb` offers, and that it costs no heavy import."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import adknb
+
+HEAVY = {
+    "IPython", "altair", "anywidget", "google.adk", "google.genai", "ipywidgets", "jinja2", "numpy", "openai", "pandas",
+    "sqlalchemy", "xllamacpp",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", dir(adknb))
+def test_every_public_name_resolves_to_what_it_names(name: str) -> None:
+    value = getattr(adknb, name)
+    assert value.__name__ == name
+    assert value.__module__.startswith("adknb.")
+    assert inspect.getdoc(value)
+
+
+def test_an_unknown_name_is_an_import_error() -> None:
+    with pytest.raises(ImportError, match="cannot import name 'LlmAgnet' from 'adknb'"):
+        from adknb import LlmAgnet  # type: ignore[attr-defined]  # noqa: F401
+
+
+def test_describing_a_pipeline_loads_nothing_heavy() -> None:
+    script = (
+        "import sys\n"
+        "from adknb import LlmAgent, Runner, SequentialAgent\n"
+        "Runner(SequentialAgent(name='ticket', sub_agents=[LlmAgent(name='TriageAgent', model='echo')]))\n"
+        "print(*sys.modules)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert "adknb.runtime.runner" in loaded
+    assert HEAVY.isdisjoint(loaded)
