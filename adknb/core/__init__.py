@@ -1,0 +1,1 @@
+"""What things are: data without behaviour of a run. Imports nothing else of adknb."""

@@ -1,0 +1,104 @@
+"""The errors that a user meets. Each says what, where and the way out; ADK's own words stand beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adknb.core.run import Run
+
+
+class AdknbError(Exception):
+    """Root of every error that adknb raises on purpose.
+
+    `adk_type` and `adk_message` are what the real ADK of the run's rule set would have raised, byte for byte
+    (`adk_message` is None where its exception has no message); both are None where ADK knows no such error.
+    `run` is the failed Run, with every event so far, when the error ended one. `agent` names the failing agent.
+    """
+
+    adk_type: str | None = None
+    adk_message: str | None = None
+    run: Run | None = None
+    agent: str | None = None
+
+    def as_adk(self, adk_type: str, adk_message: str | None) -> AdknbError:
+        """This error, said also as the real ADK says it."""
+        self.adk_type, self.adk_message = adk_type, adk_message
+        return self
+
+
+class SpecError(AdknbError, ValueError):
+    """An agent, tool or pipeline is described wrongly."""
+
+
+class NotSupported(AdknbError):
+    """There is neither a recorded trace nor a rule for this, so it is not guessed."""
+
+
+class AgentNameError(SpecError):
+    """An agent's name is not allowed, or two agents share one, under the run's rules."""
+
+
+class MissingKeyError(AdknbError, KeyError):
+    """A required placeholder names a state key (`key`) that nobody wrote."""
+
+    def __init__(self, message: str, key: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+    def __str__(self) -> str:  # KeyError would show the repr of the message
+        return str(self.args[0])
+
+
+class MissingArtifactError(AdknbError):
+    """A required placeholder names an artifact that nobody saved."""
+
+
+class StateValueError(AdknbError, TypeError):
+    """A state value is not JSON, or is a null where the ADK has none."""
+
+
+class TransferError(AdknbError):
+    """A model asked to transfer to an agent that does not exist."""
+
+
+class UnknownCallError(AdknbError):
+    """A function response answers a call that is not in the session."""
+
+
+class LlmCallsLimitExceededError(AdknbError):
+    """A run asked the models more often than `RunConfig.max_llm_calls` allows."""
+
+
+class ModelError(AdknbError):
+    """A model could not be found, loaded or asked."""
+
+
+class ReplyMissingError(ModelError):
+    """A scripted model has no reply left for an agent."""
+
+
+class OutputSchemaError(AdknbError):
+    """A reply met an output schema in a way that stops the real ADK."""
+
+
+class RunStateError(AdknbError):
+    """A run, session or step is not in the state that the request needs."""
+
+
+class AgentError(AdknbError):
+    """A callback, tool or custom agent of the user's raised; the original is the cause."""
+
+
+def near_names(name: str, known: Iterable[str]) -> str:
+    """A sentence that offers the names close to `name`, or all of them when there are few."""
+    names = sorted(set(known))
+    if not names:
+        return ""
+    close = get_close_matches(name, names, n=3, cutoff=0.5)
+    if close:
+        return f" Did you mean {' or '.join(repr(match) for match in close)}?"
+    shown = ", ".join(repr(known_name) for known_name in names[:12])
+    return f" There {'is' if len(names) == 1 else 'are'}: {shown}{', …' if len(names) > 12 else ''}."

@@ -1,0 +1,48 @@
+"""The one way in which text of a model, tool, user or state reaches a screen: nothing in it acts, and nothing hides."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Final
+
+_HIDDEN: Final = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but tab and line feed: they drive terminals
+    "\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufeff\uffa0\ufff0-\ufffb"  # invisible, or turning the direction of what follows
+    "\ud800-\udfff"  # lone surrogates: no encoding has them
+    "\U000e0000-\U000e0fff"  # tags and variation selectors in which whole sentences can be hidden
+    "]"
+    # joiners belong between characters of other scripts and in emoji; elsewhere they only hide
+    "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
+)
+_SPACES: Final = re.compile(r"\s+")
+
+
+def visible(text: str) -> str:
+    """`text` with every invisible or acting character spelled out (`\\x1b`, `\\u202e`): safe to print.
+
+    Line feeds, tabs and the joiners inside emoji and other scripts stay.
+    """
+    return _HIDDEN.sub(_spelled, text)
+
+
+def escape(text: str) -> str:
+    """`text` as HTML, for element content and quoted attributes alike."""
+    return html.escape(visible(text), quote=True)
+
+
+def one_line(text: str, limit: int) -> str:
+    """`text` safe to print in at most `limit` characters of one line; what is cut ends in `…`."""
+    line = _SPACES.sub(" ", visible(text[: 4 * limit])).strip()
+    if len(line) > limit or len(text) > 4 * limit:
+        return line[: limit - 1].rstrip() + "…"
+    return line
+
+
+def _spelled(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -1,0 +1,113 @@
+"""The seams: what a model, a session store, a token counter, a context strategy and an artifact store must do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from adknb.core.content import Content, Part
+from adknb.core.events import Event
+from adknb.core.requests import LlmRequest, LlmResponse
+from adknb.core.run import Session
+from adknb.core.specs import BaseAgent, IncludeContents, LlmAgent
+
+
+@runtime_checkable
+class Model(Protocol):
+    """Answers requests. `name` is the model's own name, on which some ADK rules depend (`gemini-2.5-flash`)."""
+
+    @property
+    def name(self) -> str: ...
+
+    def generate_content_async(self, request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse]:
+        """Yield the answer: partial responses first when `stream` is true, the whole one last.
+
+        The request is shared: do not change it. Raise `ModelError` for what the user can mend.
+        """
+        ...
+
+
+class SessionService(Protocol):
+    """Keeps sessions. An event is in the session, and durable as far as the store is, when `append_event` returns."""
+
+    async def create_session(
+        self, *, app_name: str, user_id: str, state: Mapping[str, Any] | None = None, session_id: str | None = None
+    ) -> Session: ...
+
+    async def get_session(self, *, app_name: str, user_id: str, session_id: str) -> Session | None: ...
+
+    async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> list[Session]: ...
+
+    async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None: ...
+
+    async def append_event(self, session: Session, event: Event) -> Event: ...
+
+
+class ArtifactService(Protocol):
+    """Keeps artifacts, each in versions that count from 0. Names beginning `user:` are the user's, not the session's."""
+
+    async def save_artifact(self, session: Session, filename: str, artifact: Part) -> int: ...
+
+    async def load_artifact(self, session: Session, filename: str, version: int | None = None) -> Part | None: ...
+
+    async def list_artifacts(self, session: Session) -> list[str]: ...
+
+
+class TokenCounter(Protocol):
+    """Counts tokens of a text. `name` stands beside every count."""
+
+    @property
+    def name(self) -> str: ...
+
+    def count(self, text: str) -> int: ...
+
+    def starts(self, text: str) -> Sequence[int]:
+        """The character at which each token of the text starts, in order (what a segment's share is cut from)."""
+        ...
+
+
+class History(Protocol):
+    """What a context strategy chooses from: an agent about to be asked, and the events that it could see."""
+
+    @property
+    def agent(self) -> LlmAgent: ...
+
+    @property
+    def branch(self) -> str | None: ...
+
+    @property
+    def events(self) -> Sequence[Event]: ...
+
+    def included(self, include: IncludeContents) -> list[tuple[Content, Event | None]]:
+        """The contents that the rules give under DEFAULT or NONE, each with the event that it came from."""
+        ...
+
+
+class ContextStrategy(Protocol):
+    """Decides which history a request carries. Write your own for what ADK's two settings cannot say."""
+
+    @property
+    def name(self) -> str: ...
+
+    def contents(self, history: History) -> list[tuple[Content, Event | None]]: ...
+
+
+class InvocationContext(Protocol):
+    """What a custom agent's `_run_async_impl` receives (ADK's `InvocationContext`, the part that we have)."""
+
+    @property
+    def agent(self) -> BaseAgent: ...
+
+    @property
+    def session(self) -> Session: ...
+
+    @property
+    def invocation_id(self) -> str: ...
+
+    @property
+    def branch(self) -> str | None: ...
+
+    @property
+    def user_content(self) -> Content | None: ...
+
+    def run_agent(self, agent: BaseAgent) -> AsyncGenerator[Event]: ...

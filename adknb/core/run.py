@@ -1,0 +1,213 @@
+"""What a run leaves: `Session`, `Run` (one invocation), `StepRun` (one execution of one agent)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from adknb.core import views
+from adknb.core.content import Content
+from adknb.core.errors import RunStateError, near_names
+from adknb.core.events import Event, new_id
+from adknb.core.requests import Request
+from adknb.core.specs import BaseAgent
+from adknb.core.state import Scopes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Status = Literal["running", "completed", "paused", "failed", "interrupted", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """Limits and modes of a run. `max_llm_calls` of 0 or less means no limit; `streaming` asks models for partial
+    replies."""
+
+    max_llm_calls: int = 500
+    streaming: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """A conversation. `events` only grows; `history` is what requests see: the events of each turn's current Run.
+
+    `turns` holds each turn's current Run. `state` holds every scope's keys under their prefixes; the `app:` and `user:`
+    values are shared through `scopes`.
+    """
+
+    id: str
+    app_name: str = "adknb"
+    user_id: str = "user"
+    state: dict[str, Any] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    history: list[Event] = field(default_factory=list)
+    turns: list[Run] = field(default_factory=list)
+    scopes: Scopes = field(default_factory=Scopes)
+
+    def __repr__(self) -> str:
+        return f"Session({self.id!r}, {len(self.turns)} turns, {len(self.events)} events, {len(self.state)} keys)"
+
+
+@dataclass(slots=True, eq=False)
+class StepRun:
+    """One execution of one LlmAgent or custom agent: its requests, its events, what it read and wrote.
+
+    `number` counts the executions of agents of this name within the run, from 1. `start` and `stop` bound its own and
+    its nested steps' events in the run's events. `ms` is wall time in milliseconds. `replayed` says that the step was
+    copied from the parent run.
+    """
+
+    agent: BaseAgent
+    number: int
+    branch: str | None
+    start: int
+    stop: int = 0
+    status: Status = "running"
+    requests: list[Request] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    ms: float = 0.0
+    error: BaseException | None = None
+    notes: list[str] = field(default_factory=list)
+    replayed: bool = False
+
+    @property
+    def name(self) -> str:
+        """`DraftAgent`, or `DraftAgent#2` for its second execution in the run."""
+        return self.agent.name if self.number == 1 else f"{self.agent.name}#{self.number}"
+
+    @property
+    def state_delta(self) -> dict[str, Any]:
+        """Every key that the step's events wrote, with its last value."""
+        delta: dict[str, Any] = {}
+        for event in self.events:
+            delta.update(event.actions.state_delta)
+        return delta
+
+    @property
+    def output(self) -> str:
+        """The text of the step's last final event."""
+        return next((event.text for event in reversed(self.events) if event.is_final_response() and event.text), "")
+
+    def __repr__(self) -> str:
+        return f"StepRun({self.name}, {self.status}, {len(self.requests)} requests)"
+
+
+@dataclass(slots=True, eq=False)
+class JournalEntry:
+    """One thing that a run did at the level where it can be paused: a step, or a workflow agent's callback.
+
+    `moment` is `before` or `after` (a callback of the agent at `path`) or `step`. A run that goes on from this one
+    replays the entries instead of doing them again.
+    """
+
+    path: str
+    moment: Literal["before", "step", "after"]
+    events: list[Event] = field(default_factory=list)
+    steps: list[StepRun] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Run(views.Viewed):
+    """One invocation: the agents, the message, the state before it, and everything that happened.
+
+    `start_state` includes the `app:` and `user:` values. `turn` counts from 0; `previous` is the run of the turn before,
+    `lead` the events that came between the two, `start` the place of the first own event in the session's history.
+    `strategy` names the context strategy; `label` is "mixed" when earlier steps were copied from a run under another one.
+    `parent` is the run that this one goes on from, `stale` says that an earlier turn was run again since.
+    """
+
+    root: BaseAgent
+    session: Session
+    message: Content
+    start_state: Mapping[str, Any]
+    turn: int = 0
+    previous: Run | None = None
+    lead: list[Event] = field(default_factory=list)
+    start: int = 0
+    rules: str = "java"
+    strategy: str = "as_written"
+    temp_keys: str = "discard"
+    user_id: str = "user"
+    label: str = ""
+    parent: Run | None = None
+    id: str = field(default_factory=lambda: new_id()[:8])
+    invocation_id: str = field(default_factory=new_id)
+    status: Status = "running"
+    error: BaseException | None = None
+    turn_events: list[Event] = field(default_factory=list)
+    step_runs: list[StepRun] = field(default_factory=list)
+    journal: list[JournalEntry] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    stale: bool = False
+    ms: float = 0.0
+
+    @property
+    def past(self) -> list[Event]:
+        """The history before this turn, as the run saw it."""
+        chain: list[Run] = []
+        run: Run | None = self
+        while run is not None:
+            chain.append(run)
+            run = run.previous
+        events: list[Event] = []
+        for run in reversed(chain):
+            events.extend(run.lead)
+            if run is not self:
+                events.extend(run.turn_events)
+        return events
+
+    @property
+    def output(self) -> str:
+        """The run's answer: the text of its last final event that has one."""
+        for event in reversed(self.turn_events):
+            if event.author != "user" and event.is_final_response() and event.text:
+                return event.text
+        return ""
+
+    def step(self, name: str) -> StepRun:
+        """The last execution of an agent, or the one named `DraftAgent#2`.
+
+        Raises `RunStateError` with the near names when there is none.
+        """
+        agent, _, number = name.partition("#")
+        found = [step for step in self.step_runs if step.agent.name == agent]
+        if number:
+            found = [step for step in found if str(step.number) == number]
+        if not found:
+            known = [step.name for step in self.step_runs]
+            raise RunStateError(f"run {self.id} has no step {name!r}.{near_names(name, known)}")
+        return found[-1]
+
+    @property
+    def state(self) -> pd.DataFrame:
+        """The state after the run, one row a key."""
+        return views.table(self, "state")
+
+    @property
+    def state_history(self) -> pd.DataFrame:
+        """Every write of the turn, one row a write."""
+        return views.table(self, "state_history")
+
+    @property
+    def events(self) -> pd.DataFrame:
+        """The turn's events, one row each; the objects are `turn_events`."""
+        return views.table(self, "events")
+
+    @property
+    def steps(self) -> pd.DataFrame:
+        """The steps, one row each; the objects are `step_runs`."""
+        return views.table(self, "steps")
+
+    @property
+    def tokens(self) -> pd.DataFrame:
+        """Where each step's tokens go, one row a request, one column a channel."""
+        return views.table(self, "tokens")
+
+    def prompt(self, name: str, request: int = 1) -> pd.DataFrame:
+        """What the step's `request`-th call (from 1) was sent, one row a segment; joined they are what was sent."""
+        return views.table(self, "prompt", name, request)
+
+    def __repr__(self) -> str:
+        return f"Run({self.id!r}, {self.root.name}, {self.status}, {len(self.step_runs)} steps)"

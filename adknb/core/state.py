@@ -1,0 +1,133 @@
+"""Session state: a mapping that remembers what was changed, and the scopes of its keys."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from adknb.core.errors import StateValueError
+
+APP_PREFIX: Final = "app:"
+USER_PREFIX: Final = "user:"
+TEMP_PREFIX: Final = "temp:"
+REMOVED: Final = "__ADK_SENTINEL_REMOVED__"
+"""Stands in a state delta for a key that was deleted, as in ADK Java's `State.REMOVED`."""
+
+
+def scope(key: str) -> str:
+    """`app`, `user`, `temp` or `session`: who shares the key's value."""
+    for prefix in (APP_PREFIX, USER_PREFIX, TEMP_PREFIX):
+        if key.startswith(prefix):
+            return prefix[:-1]
+    return "session"
+
+
+@dataclass(slots=True)
+class Scopes:
+    """The values that several sessions share, keyed without their prefix."""
+
+    app: dict[str, Any] = field(default_factory=dict)
+    user: dict[str, Any] = field(default_factory=dict)
+
+    def merge_into(self, state: dict[str, Any]) -> None:
+        for key, value in self.app.items():
+            state[APP_PREFIX + key] = value
+        for key, value in self.user.items():
+            state[USER_PREFIX + key] = value
+
+    def apply(self, delta: Mapping[str, Any]) -> None:
+        """Take over the `app:` and `user:` keys of an event's delta."""
+        for key, value in delta.items():
+            if key.startswith(APP_PREFIX):
+                apply_delta(self.app, {key[len(APP_PREFIX) :]: value})
+            elif key.startswith(USER_PREFIX):
+                apply_delta(self.user, {key[len(USER_PREFIX) :]: value})
+
+
+def apply_delta(state: dict[str, Any], delta: Mapping[str, Any]) -> None:
+    """Write an event's delta into `state`, in place; `REMOVED` deletes the key."""
+    for key, value in delta.items():
+        if value == REMOVED and isinstance(value, str):
+            state.pop(key, None)
+        else:
+            state[key] = value
+
+
+def check_value(key: str, value: object) -> None:
+    """Raise `StateValueError` unless `value` is JSON: text, number, true, false, null, list or object of these."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise StateValueError(f"state key {key!r}: {value} is not a JSON number")
+        return
+    if isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            check_value(f"{key}[{index}]", item)
+        return
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            if not isinstance(name, str):
+                raise StateValueError(f"state key {key!r}: the object's key {name!r} must be text")
+            check_value(f"{key}.{name}", item)
+        return
+    kind = type(value).__name__
+    raise StateValueError(
+        f"state key {key!r}: a {kind} cannot be stored; state holds JSON values only. "
+        "Store text, a number, a list or a dict, or save bulk data as an artifact."
+    )
+
+
+class State(MutableMapping[str, Any]):
+    """State as callbacks and tools see it: a write is visible to everyone at once and noted in `delta`.
+
+    `delta` becomes the `state_delta` of the event that the callback or tool leads to (ADK's `State`).
+    `check` is called with key and value before a write; it raises `StateValueError`.
+    """
+
+    __slots__ = ("_check", "_value", "delta")
+
+    def __init__(
+        self,
+        value: dict[str, Any],
+        delta: dict[str, Any] | None = None,
+        check: Callable[[str, object], None] = check_value,
+    ) -> None:
+        self._value = value
+        self._check = check
+        self.delta = {} if delta is None else delta
+
+    def __getitem__(self, key: str) -> Any:
+        return self._value[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if not isinstance(key, str):
+            raise StateValueError(f"a state key must be text, not {type(key).__name__}: {key!r}")
+        self._check(key, value)
+        self._value[key] = value
+        self.delta[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self._value[key]
+        self.delta[key] = REMOVED
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._value)
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+    def __repr__(self) -> str:
+        return f"State({self._value!r}, delta={self.delta!r})"
+
+    def detach(self) -> None:
+        """From now on writes reach neither the session nor the delta (for a tool that outlives its run)."""
+        self._value, self.delta = dict(self._value), {}
+
+    def has_delta(self) -> bool:
+        return bool(self.delta)
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(self._value)

@@ -1,0 +1,113 @@
+"""What ADK Java stores when an agent has an output_schema.
+
+Sources: `SchemaUtils.java`, `LlmAgent.maybeSaveOutputToState`; traces `schema-*`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NoReturn
+
+from adknb.core.errors import OutputSchemaError
+from adknb.rules.values import java_hash_order
+
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+_NULL: Final = re.compile(r"null(?![\w$])")
+_LONG: Final = range(-(2**63), 2**63)
+
+
+class DoesNotFit(Exception):
+    """The reply is not JSON, or not what the schema asks for; ADK Java stores it raw. Its text says why.
+
+    `field` is the field at fault (None when the text is no JSON object), `missing` says that it is not there.
+    """
+
+    def __init__(self, reason: str, field: str | None = None, missing: bool = False) -> None:
+        super().__init__(reason)
+        self.field = field
+        self.missing = missing
+
+
+def parse_and_validate(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The object that a reply holds, in the order of `java.util.HashMap`.
+
+    Raises `DoesNotFit` where ADK Java falls back to the raw text, `OutputSchemaError` where it stops.
+    """
+    start = _SPACE.match(text).end()  # type: ignore[union-attr]  # the pattern matches the empty text too
+    if _NULL.match(text, start):
+        error = OutputSchemaError("the reply is null, on which ADK Java fails. Ask the model for an object.")
+        raise error.as_adk(
+            "NullPointerException", 'Cannot invoke "java.util.Map.entrySet()" because "args" is null'
+        )
+    try:
+        value, _ = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
+    except (ValueError, RecursionError) as error:
+        raise DoesNotFit(f"no JSON ({error})") from None
+    if not isinstance(value, dict):
+        raise DoesNotFit(f"a JSON {_kind(value)}, not an object")
+    ordered = {key: value[key] for key in java_hash_order(value)}
+    validate(ordered, schema, ordered)
+    return ordered
+
+
+def validate(value: Mapping[str, Any], schema: Mapping[str, Any], keys: Iterable[str]) -> None:
+    """Raise `DoesNotFit` unless the object fits; only types, unknown and required fields are looked at."""
+    properties = schema.get("properties")
+    if properties is None:
+        _no_value_present("an object without properties")
+    for key in keys:
+        if key not in properties:
+            raise DoesNotFit(f"an object with the unknown field {key!r}", key)
+        if not _fits(value[key], properties[key]):
+            expected = properties[key].get("type")
+            raise DoesNotFit(f"an object whose field {key!r} is a JSON {_kind(value[key])}, not {expected}", key)
+    for key in schema.get("required") or ():
+        if key not in value:
+            raise DoesNotFit(f"an object without the field {key!r}", key, missing=True)
+
+
+def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
+    if value is None:
+        return bool(schema.get("nullable", False))
+    match schema.get("type"):
+        case None:
+            _no_value_present("a property without a type")
+        case "STRING":
+            return isinstance(value, str)
+        case "INTEGER":
+            return isinstance(value, int) and not isinstance(value, bool) and value in _LONG
+        case "NUMBER":
+            return isinstance(value, (int, float)) and not isinstance(value, bool)
+        case "BOOLEAN":
+            return isinstance(value, bool)
+        case "ARRAY":
+            if not isinstance(value, list):
+                return False
+            for item in value:
+                if "items" not in schema:
+                    _no_value_present("an array without items")
+                if not _fits(item, schema["items"]):
+                    return False
+            return True
+        case "OBJECT":
+            if not isinstance(value, dict):
+                return False
+            validate(value, schema, value)
+            return True
+    return False
+
+
+def _no_value_present(what: str) -> NoReturn:
+    error = OutputSchemaError(f"the output_schema has {what}, on which ADK Java fails. Say its type, properties or items.")
+    raise error.as_adk("NoSuchElementException", "No value present")
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _kind(value: Any) -> str:
+    kinds = {dict: "object", list: "array", str: "text", bool: "boolean", type(None): "null"}
+    return kinds.get(type(value), "number")

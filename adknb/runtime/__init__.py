@@ -1,0 +1,1 @@
+"""How a pipeline runs: agents, callbacks, tools and requests, under the rules of one ADK."""

@@ -1,0 +1,136 @@
+"""Going on from a run: each operation makes a new Run that replays the steps before and runs the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from adknb.core.content import Content
+from adknb.core.errors import RunStateError, near_names
+from adknb.core.events import USER, Event, EventActions
+from adknb.core.run import JournalEntry, Run, Session
+from adknb.core.state import REMOVED
+from adknb.runtime import turns
+from adknb.runtime.context import Invocation
+from adknb.runtime.journal import Journal
+
+if TYPE_CHECKING:
+    from adknb.runtime.runner import Runner
+
+
+def continue_run(runner: Runner, run: Run) -> Invocation:
+    """To the end. A step that failed or was interrupted is done again from its start."""
+    _must_be_unfinished(run)
+    return _branch(runner, run, _finished_entries(run))
+
+
+def step(runner: Runner, run: Run, name: str | None, trial: bool) -> Invocation:
+    """One step; with a name, on to it and through it, or it again from the state before it."""
+    if name is None:
+        _must_be_unfinished(run)
+        return _branch(runner, run, _finished_entries(run), steps=1, trial=trial)
+    if _position(run, name) is not None:
+        return _branch(runner, run, _entries_before(run, name), steps=1, trial=trial)
+    known = [agent.name for agent in runner.root.walk()]
+    agent = name.partition("#")[0]
+    if agent not in known:
+        raise RunStateError(f"pipeline {runner.root.name!r} has no agent {agent!r}.{near_names(agent, known)}")
+    _must_be_unfinished(run)
+    return _branch(runner, run, _finished_entries(run), until=agent, trial=trial)
+
+
+def rewind(runner: Runner, run: Run, name: str) -> Invocation:
+    """Before `name`, paused."""
+    invocation = _branch(runner, run, _entries_before(run, name), steps=0)
+    for entry in invocation.journal.remaining():
+        invocation.run.journal.append(entry)
+    invocation.run.status = "paused"
+    return invocation
+
+
+def run_from(runner: Runner, run: Run, name: str, trial: bool) -> Invocation:
+    """From `name` to the end. The new run is labelled "mixed" when its strategy is another than the copied steps'."""
+    invocation = _branch(runner, run, _entries_before(run, name), trial=trial)
+    new = invocation.run
+    for copied in new.step_runs:
+        copied.replayed = True
+    if new.step_runs and (run.label == "mixed" or new.strategy != run.strategy):
+        new.label = "mixed"
+    return invocation
+
+
+async def rerun(runner: Runner, run: Run, message: Content, clear: Sequence[str]) -> Invocation:
+    """The whole turn again, with the same or another message."""
+    new = runner._new_run(run.session, message, turns.same_turn(run))
+    turns.make_current(new)
+    delta = {key: REMOVED for key in clear if key in run.session.state}
+    await runner._store(new, Event(USER, message, EventActions(delta), new.invocation_id))
+    return runner._invocation(new, Journal(new))
+
+
+def _branch(
+    runner: Runner,
+    run: Run,
+    entries: list[JournalEntry],
+    *,
+    steps: int | None = None,
+    until: str | None = None,
+    trial: bool = False,
+) -> Invocation:
+    """A new run whose first events, steps and journal are those of `entries`.
+
+    With `trial` it lives on a copy of the session, which stays as it is.
+    """
+    session: Session = turns.detached(run) if trial else run.session
+    new = runner._new_run(session, run.message, turns.same_turn(run))
+    kept = {event.id for entry in entries for event in entry.events}
+    new.turn_events = [event for event in run.turn_events if event.author == USER or event.id in kept]
+    copies = {id(old): replace(old) for entry in entries for old in entry.steps}
+    new.step_runs = [copies[id(old)] for old in run.step_runs if id(old) in copies]
+    replay = [replace(entry, steps=[copies[id(old)] for old in entry.steps]) for entry in entries]
+    turns.make_current(new)
+    invocation = runner._invocation(new, Journal(new, replay, steps, until))
+    for copied in new.step_runs:
+        invocation.executions[copied.agent.name] = copied.number
+        invocation.llm_calls += len(copied.requests)
+    return invocation
+
+
+def _finished_entries(run: Run) -> list[JournalEntry]:
+    """The journal without a last step that did not finish."""
+    entries = list(run.journal)
+    if entries and any(step.status in ("failed", "interrupted", "running") for step in entries[-1].steps):
+        entries.pop()
+    return entries
+
+
+def _position(run: Run, name: str) -> int | None:
+    """Where in the journal the step of this name (or `name#number`) is; None when the run has no such step."""
+    agent, _, number = name.partition("#")
+    found = None
+    for index, entry in enumerate(run.journal):
+        if _names_parallel(entry, name) or any(
+            step.agent.name == agent and number in ("", str(step.number)) for step in entry.steps
+        ):
+            found = index
+    return found
+
+
+def _names_parallel(entry: JournalEntry, name: str) -> bool:
+    return entry.moment == "step" and entry.path.rsplit("/", 1)[-1] == name
+
+
+def _entries_before(run: Run, name: str) -> list[JournalEntry]:
+    position = _position(run, name)
+    if position is None:
+        known = [step.name for step in run.step_runs]
+        raise RunStateError(f"run {run.id} has no step {name!r}.{near_names(name, known)}")
+    return run.journal[:position]
+
+
+def _must_be_unfinished(run: Run) -> None:
+    if run.status == "completed":
+        raise RunStateError(
+            f"run {run.id} is complete; there is no step left. Rewind it, run it from a step, or start a new run."
+        )

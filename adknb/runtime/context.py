@@ -1,0 +1,113 @@
+"""What is shared while a run goes on (`Invocation`), and what one agent sees of it (`InvocationContext`)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from adknb.core.content import Content
+from adknb.core.errors import LlmCallsLimitExceededError
+from adknb.core.events import Event
+from adknb.core.protocols import ArtifactService, ContextStrategy
+from adknb.core.run import Run, RunConfig, Session, StepRun
+from adknb.core.specs import BaseAgent
+from adknb.core.state import State
+from adknb.rules.base import Rules
+from adknb.runtime.journal import Journal
+from adknb.runtime.tree import LlmNode, Node, make_node
+
+RunNode = Callable[["InvocationContext"], AsyncGenerator[Event]]
+
+
+@dataclass(slots=True, eq=False)
+class Invocation:
+    """One run under way."""
+
+    run: Run
+    session: Session
+    root: Node
+    rules: Rules
+    strategy: ContextStrategy
+    artifacts: ArtifactService
+    config: RunConfig
+    journal: Journal
+    complete: Callable[[LlmNode], None]
+    run_node: RunNode
+    llm_calls: int = 0
+    executions: dict[str, int] = field(default_factory=dict)
+    claimed: set[str] = field(default_factory=set)
+
+    def count_llm_call(self) -> None:
+        """Raises `LlmCallsLimitExceededError` for the call after the last allowed one."""
+        self.llm_calls += 1
+        limit = self.config.max_llm_calls
+        if 0 < limit < self.llm_calls:
+            raise LlmCallsLimitExceededError(
+                f"the run asked its models {limit} times, which is the limit. Raise it with "
+                "RunConfig(max_llm_calls=…), or give a loop max_iterations."
+            ).as_adk("LlmCallsLimitExceededException", f"Max number of llm calls limit of {limit} exceeded")
+
+    def begin_step(self, node: Node, branch: str | None) -> StepRun:
+        number = self.executions.get(node.name, 0) + 1
+        self.executions[node.name] = number
+        step = StepRun(node.agent, number, branch, start=len(self.run.turn_events))
+        self.run.step_runs.append(step)
+        return step
+
+    def state(self, delta: dict[str, Any]) -> State:
+        """The session's state, whose changes are noted in `delta`."""
+        return State(self.session.state, delta, self.rules.check_state_value)
+
+
+class InvocationContext:
+    """One agent's view of a run. Contexts are cheap: each agent execution gets its own.
+
+    `in_step` says that an enclosing agent is a step already, so that this one is part of it and no place to pause.
+    """
+
+    __slots__ = ("branch", "in_step", "invocation", "node")
+
+    def __init__(self, invocation: Invocation, node: Node, branch: str | None = None, in_step: bool = False) -> None:
+        self.invocation = invocation
+        self.node = node
+        self.branch = branch
+        self.in_step = in_step
+
+    @property
+    def agent(self) -> BaseAgent:
+        return self.node.agent
+
+    @property
+    def session(self) -> Session:
+        return self.invocation.session
+
+    @property
+    def invocation_id(self) -> str:
+        return self.invocation.run.invocation_id
+
+    @property
+    def user_content(self) -> Content | None:
+        message = self.invocation.run.message
+        return message if isinstance(message, Content) else None
+
+    @property
+    def state(self) -> State:
+        """The state as it is now. To change it, yield an event with a `state_delta`."""
+        return State(dict(self.invocation.session.state))
+
+    def child(self, node: Node) -> InvocationContext:
+        """The context of an agent that this one runs. Below a parallel, each agent adds its name to the branch."""
+        branch = f"{self.branch}.{node.name}" if self.branch else self.branch
+        return InvocationContext(self.invocation, node, branch, self.in_step)
+
+    def run_agent(self, agent: BaseAgent) -> AsyncGenerator[Event]:
+        """Run another agent here, in the tree or not (for custom agents)."""
+        node = self.node.root.locate(agent) or make_node(agent, self.node, self.invocation.rules)
+        return self.invocation.run_node(self.child(node))
+
+    def event(self, content: Content | None = None, **fields: Any) -> Event:
+        """A new event of this agent (author, branch and invocation id filled in)."""
+        return Event(
+            author=self.node.name, content=content, invocation_id=self.invocation_id, branch=self.branch, **fields
+        )

@@ -1,0 +1,138 @@
+"""One LlmAgent at work: ask the model, carry out its calls, ask again, until its answer is final.
+
+Source: `flows/llmflows/BaseLlmFlow.java`; every trace.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from adknb.core.content import Content
+from adknb.core.errors import TransferError, near_names
+from adknb.core.events import Event, EventActions
+from adknb.core.requests import LlmRequest, LlmResponse, Request
+from adknb.core.run import StepRun
+from adknb.rules.values import java_json
+from adknb.runtime.callbacks import model_callbacks
+from adknb.runtime.context import InvocationContext
+from adknb.runtime.instructions import system_segments
+from adknb.runtime.strategies import AgentHistory
+from adknb.runtime.tools import answer_calls, long_running_ids, with_call_ids
+from adknb.runtime.tree import SET_MODEL_RESPONSE, LlmNode
+
+
+async def run_llm(context: InvocationContext, node: LlmNode, step: StepRun) -> AsyncGenerator[Event]:
+    """The agent's events, those of agents that it transfers to included."""
+    if not node.is_complete:
+        context.invocation.complete(node)
+    while True:
+        last: Event | None = None
+        async with aclosing(_ask_once(context, node, step)) as events:
+            async for event in events:
+                last = event
+                _save_output(node, event, step)
+                yield event
+        if last is None or last.is_final_response():
+            return
+
+
+async def build_request(context: InvocationContext, node: LlmNode) -> LlmRequest:
+    """What the agent would send now."""
+    system = await system_segments(context, node)
+    events = context.session.history
+    pairs = context.invocation.strategy.contents(
+        AgentHistory(node.rules, node.agent, node.model.name, context.branch, events)
+    )
+    request = LlmRequest(
+        node.name, node.model.name, system, [pair[0] for pair in pairs], [pair[1] for pair in pairs],
+        node.declarations, node.config,
+    )  # fmt: skip
+    node.rules.before_model(request)
+    return request
+
+
+async def _ask_once(context: InvocationContext, node: LlmNode, step: StepRun) -> AsyncGenerator[Event]:
+    """One request with its answer, the tools that it calls, and the agent that it transfers to."""
+    agent = node.agent
+    request = await build_request(context, node)
+    context.invocation.count_llm_call()
+    actions = EventActions()
+    early: LlmResponse | None = None
+    if agent.before_model_callback:
+        request = request.copy()
+        early = await model_callbacks(context, "before_model_callback", agent.before_model_callback, actions, request)
+    if early is not None:
+        async for event in _after_reply(context, node, step, early, actions):
+            yield event
+        return
+    record = Request(request, seen=len(context.invocation.run.turn_events))
+    step.requests.append(record)
+    started = time.perf_counter()
+    async with aclosing(
+        node.model.generate_content_async(request, stream=context.invocation.config.streaming)
+    ) as replies:
+        async for reply in replies:
+            record.reply = reply
+            record.ms = (time.perf_counter() - started) * 1000
+            if agent.after_model_callback:
+                edited = await model_callbacks(context, "after_model_callback", agent.after_model_callback, actions, reply)
+                reply = edited if edited is not None else reply
+            async for event in _after_reply(context, node, step, reply, actions):
+                yield event
+
+
+async def _after_reply(
+    context: InvocationContext, node: LlmNode, step: StepRun, reply: LlmResponse, actions: EventActions
+) -> AsyncGenerator[Event]:
+    content = reply.content
+    if content is None and reply.error_code is None:
+        return
+    calls = content.function_calls if content is not None else []
+    if content is not None and calls and not reply.partial:
+        content = with_call_ids(content)
+        calls = content.function_calls
+    event = Event(
+        node.name, content, actions, context.invocation_id, context.branch,
+        long_running_ids(node, calls) if calls else frozenset(), reply.partial, reply.usage,
+        reply.error_code, reply.error_message,
+    )  # fmt: skip
+    yield event
+    if not calls or reply.partial:
+        return
+    answer = await answer_calls(context, node, step, calls)
+    if answer is None:
+        return
+    yield answer
+    if answer.actions.transfer_to_agent is not None:
+        async with aclosing(_transfer(context, answer.actions.transfer_to_agent)) as events:
+            async for event in events:
+                yield event
+    for response in answer.function_responses:
+        if response.name == SET_MODEL_RESPONSE:
+            yield context.event(Content.model(java_json(response.response)))
+            break
+
+
+async def _transfer(context: InvocationContext, name: str) -> AsyncGenerator[Event]:
+    root = context.node.root
+    target = root.find(name)
+    if target is None:
+        known = [node.name for node in root.walk()]
+        raise TransferError(
+            f"agent {context.node.name!r} asked to transfer to {name!r}, which is not in the pipeline.{near_names(name, known)}"
+        ).as_adk("IllegalStateException", f"Agent not found: {name}")
+    async with aclosing(context.invocation.run_node(context.child(target))) as events:
+        async for event in events:
+            yield event
+
+
+def _save_output(node: LlmNode, event: Event, step: StepRun) -> None:
+    if node.agent.output_key is None or event.partial:
+        return
+    output = node.rules.output(event, node.agent)
+    if output is not None:
+        event.actions.state_delta[node.agent.output_key] = output.value
+        if output.note is not None:
+            step.notes.append(output.note)

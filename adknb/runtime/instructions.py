@@ -1,0 +1,53 @@
+"""An agent's instruction as the text of one request, each piece with its origin."""
+
+from __future__ import annotations
+
+from adknb.core.errors import AgentError
+from adknb.core.requests import Segment
+from adknb.rules.base import Sections, Template
+from adknb.runtime.callbacks import ReadonlyContext, call
+from adknb.runtime.context import InvocationContext
+from adknb.runtime.tree import LlmNode
+
+
+async def system_segments(context: InvocationContext, node: LlmNode) -> list[Segment]:
+    """The system instruction. Raises `MissingKeyError` or `MissingArtifactError` before anything is sent."""
+    root = node.root
+    global_instruction = None
+    if isinstance(root, LlmNode) and root.agent.global_instruction != "":  # only the root's counts (ADK Java)
+        global_instruction = await _resolved(
+            context, root.global_template, root.agent.global_instruction, "global instruction"
+        )
+    instruction = None
+    if node.agent.instruction != "":
+        instruction = await _resolved(context, node.template, node.agent.instruction, "instruction")
+    return node.rules.system(
+        Sections(node.schema_note, global_instruction, instruction, node.identity, node.transfer)
+    )
+
+
+async def _resolved(
+    context: InvocationContext, template: Template | None, instruction: object, origin: str
+) -> list[Segment] | None:
+    if template is None:
+        text = await call(context.node.name, origin, instruction, ReadonlyContext(context))  # type: ignore[arg-type]
+        if not isinstance(text, str):
+            raise AgentError(f"agent {context.node.name!r}: its {origin} function must return text, not {text!r}")
+        return [Segment(text, origin)] if text else None
+    invocation = context.invocation
+    state = invocation.session.state
+    segments = []
+    for piece in template:
+        if isinstance(piece, str):
+            segments.append(Segment(piece, origin))
+        elif piece.artifact:
+            artifact = await invocation.artifacts.load_artifact(invocation.session, piece.name)
+            if artifact is not None:
+                segments.append(Segment(invocation.rules.artifact_text(artifact), "artifact", piece.name))
+            elif not piece.optional:
+                raise invocation.rules.missing(piece, context.node.name)
+        elif piece.name in state:
+            segments.append(Segment(invocation.rules.text_of(state[piece.name]), "state", piece.name))
+        elif not piece.optional:
+            raise invocation.rules.missing(piece, context.node.name)
+    return segments

@@ -1,0 +1,64 @@
+"""Where a run can pause, and how it goes on: the journal of what was done, replayed instead of done again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from adknb.core.errors import RunStateError
+from adknb.core.run import JournalEntry, Run
+
+
+class Paused(Exception):
+    """Control flow: the run reached the step that it was told not to start. Never reaches a user."""
+
+
+class Journal:
+    """Entries to replay first, then a limit on how many new steps may start.
+
+    `steps` is how many may start (None: all of them); `until` allows steps up to and including the one of this agent.
+    """
+
+    def __init__(
+        self, run: Run, replay: Sequence[JournalEntry] = (), steps: int | None = None, until: str | None = None
+    ) -> None:
+        self._run = run
+        self._replay = list(replay)
+        self._position = 0
+        self._steps = steps
+        self._until = until
+        self._until_met = False
+        self.replayed_ids = {event.id for entry in replay for event in entry.events}
+
+    def next(self, path: str, moment: Literal["before", "step", "after"]) -> tuple[JournalEntry, bool]:
+        """The entry for what comes now, and whether it was done already.
+
+        Raises `Paused` instead of opening a new step beyond the limit, and `RunStateError` when the entries belong to
+        another pipeline.
+        """
+        if self._position < len(self._replay):
+            entry = self._replay[self._position]
+            if (entry.path, entry.moment) != (path, moment):
+                raise RunStateError(
+                    f"run {self._run.id} was recorded with {entry.path!r} where the pipeline now has {path!r}. "
+                    "Run the pipeline from its start."
+                )
+            self._position += 1
+            self._run.journal.append(entry)
+            return entry, True
+        if moment == "step":
+            if self._steps is not None:
+                if self._steps == 0:
+                    raise Paused
+                self._steps -= 1
+            if self._until is not None:
+                if self._until_met:
+                    raise Paused
+                self._until_met = path.rsplit("/", 1)[-1] == self._until
+        entry = JournalEntry(path, moment)
+        self._run.journal.append(entry)
+        return entry, False
+
+    def remaining(self) -> list[JournalEntry]:
+        """The entries that are not replayed yet."""
+        return self._replay[self._position :]

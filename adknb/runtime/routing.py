@@ -1,0 +1,47 @@
+"""Which agent a turn starts with: the root, the agent that a conversation was transferred to, or the one that asked.
+
+Source: `Runner.findAgentToRun`; traces `f-transfer-two-turns`, `f-long-running-*`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adknb.core.events import USER, Event
+from adknb.runtime.tree import LlmNode, Node
+
+
+def first_node(root: Node, history: Sequence[Event]) -> Node:
+    """The node that the turn starts with; the history ends on the user's message."""
+    asker = _asker(root, history)
+    if asker is not None:
+        return asker
+    for event in reversed(history):
+        if event.author == USER:
+            continue
+        if event.author == root.name:
+            return root
+        node = root.find(event.author)
+        if node is not None and _may_keep_the_conversation(node):
+            return node
+    return root
+
+
+def _asker(root: Node, history: Sequence[Event]) -> Node | None:
+    """The author of the newest call that the message answers."""
+    answered = {response.id for response in history[-1].function_responses} if history else set()
+    if answered:
+        for event in reversed(history[:-1]):
+            if any(call.id in answered for call in event.function_calls):
+                return root.find(event.author)
+    return None
+
+
+def _may_keep_the_conversation(node: Node) -> bool:
+    """Whether the whole chain up to the root is LLM agents that may transfer to their parents."""
+    current: Node | None = node
+    while current is not None:
+        if not isinstance(current, LlmNode) or current.agent.disallow_transfer_to_parent:
+            return False
+        current = current.parent
+    return True

@@ -1,0 +1,279 @@
+"""`Runner`: runs a pipeline on a message and leaves a `Run`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from adknb.core.content import Content, FunctionResponse, Part
+from adknb.core.errors import AdknbError, RunStateError, SpecError
+from adknb.core.events import USER, Event, EventActions
+from adknb.core.protocols import ArtifactService, Model, SessionService
+from adknb.core.run import Run, RunConfig, Session
+from adknb.core.specs import BaseAgent
+from adknb.core.state import REMOVED
+from adknb.rules.base import Rules
+from adknb.runtime import branch, turns
+from adknb.runtime.artifacts import InMemoryArtifactService
+from adknb.runtime.compose import run_node
+from adknb.runtime.context import Invocation, InvocationContext
+from adknb.runtime.journal import Journal, Paused
+from adknb.runtime.routing import first_node
+from adknb.runtime.strategies import as_strategy
+from adknb.runtime.sync import run_sync
+from adknb.runtime.tree import LlmNode, check_overrides, make_node
+
+Message = str | Content | FunctionResponse | Iterable[FunctionResponse]
+
+
+class Runner:
+    """Runs one pipeline under the rules of one ADK.
+
+    `model` (a name or object) answers for agents that name none; `models` maps agent names to models that answer instead
+    of the agents' own. `rules` is `java`. `strategy` is a context strategy (see `strategies.as_strategy`). Without a
+    `session_service` each run without a session gets a fresh one in memory, with fresh `app:` and `user:` values.
+    `temp_keys` is `discard` (the SDK's contract) or `keep` (what ADK Java's in-memory service really does).
+
+    Raises `AgentNameError` for names that the rules do not allow.
+    """
+
+    def __init__(
+        self,
+        root: BaseAgent,
+        *,
+        model: Model | str | None = None,
+        models: Mapping[str, Model | str] | None = None,
+        rules: str | Rules = "java",
+        strategy: Any = "as_written",
+        session_service: SessionService | None = None,
+        artifact_service: ArtifactService | None = None,
+        app_name: str = "adknb",
+        temp_keys: str | None = None,
+    ) -> None:
+        from adknb import defaults  # the one wiring place; imported here so that nothing above it needs to know it
+
+        if not isinstance(root, BaseAgent):
+            raise SpecError(f"a Runner takes an agent, not {root!r}")
+        self.root = root
+        self.rules = defaults.rules(rules)
+        self.strategy = as_strategy(strategy)
+        self.app_name = app_name
+        self.temp_keys = temp_keys if temp_keys is not None else self.rules.temp_keys
+        if self.temp_keys not in ("discard", "keep"):
+            raise SpecError(f"temp_keys is 'discard' or 'keep', not {temp_keys!r}")
+        self.rules.check_names(root)
+        self._tree = make_node(root, None, self.rules)
+        self._model = model
+        self._models = dict(models or {})
+        check_overrides(self._tree, self._models)
+        self._resolve = defaults.resolve_model
+        self._own_sessions = session_service is None
+        self._sessions = session_service if session_service is not None else defaults.session_service()
+        self._artifacts = artifact_service if artifact_service is not None else InMemoryArtifactService()
+        self.last_run: Run | None = None
+
+    # a whole turn
+
+    def run(
+        self,
+        message: Message,
+        *,
+        session: Session | str | None = None,
+        user_id: str = "user",
+        state: Mapping[str, Any] | None = None,
+        clear: Iterable[str] = (),
+        config: RunConfig | None = None,
+        pause: bool = False,
+    ) -> Run:
+        """Run one turn and return its Run; in a script and in a notebook cell alike.
+
+        `session` is a Session or the id of one (made when it is new); without it the run starts a fresh one. `state`
+        holds values to start with, `clear` keys to delete first. With `pause` nothing runs: `step` or `continue_run` goes on.
+        An error that ends the run carries it as `error.run`; after Ctrl-C it is `last_run`.
+        """
+        return run_sync(
+            self.run_async(
+                message, session=session, user_id=user_id, state=state, clear=clear, config=config, pause=pause
+            )
+        )
+
+    async def run_async(
+        self,
+        message: Message,
+        *,
+        session: Session | str | None = None,
+        user_id: str = "user",
+        state: Mapping[str, Any] | None = None,
+        clear: Iterable[str] = (),
+        config: RunConfig | None = None,
+        pause: bool = False,
+    ) -> Run:
+        """`run`, awaited."""
+        run = await self._begin(message, session, user_id, state, clear)
+        return await self._finish(self._invocation(run, Journal(run, steps=0 if pause else None), config))
+
+    async def stream(
+        self,
+        message: Message,
+        *,
+        session: Session | str | None = None,
+        user_id: str = "user",
+        state: Mapping[str, Any] | None = None,
+        clear: Iterable[str] = (),
+        config: RunConfig | None = None,
+    ) -> AsyncGenerator[Event]:
+        """`run`, event by event as they come; each is in the session before the next step starts. The Run is `last_run`."""
+        run = await self._begin(message, session, user_id, state, clear)
+        async with aclosing(self._drive(self._invocation(run, Journal(run), config))) as events:
+            async for event in events:
+                yield event
+
+    # parts of a turn (see branch.py)
+
+    def step(self, run: Run, name: str | None = None, *, trial: bool = False) -> Run:
+        """One step more of a paused run; with `name`, on to that step and through it, or that step again."""
+        return run_sync(self._finish(branch.step(self, run, name, trial)))
+
+    def continue_run(self, run: Run) -> Run:
+        """A paused, failed or interrupted run, on to its end."""
+        return run_sync(self._finish(branch.continue_run(self, run)))
+
+    def rewind(self, run: Run, name: str) -> Run:
+        """A new paused run that holds the steps before `name`."""
+        return branch.rewind(self, run, name).run
+
+    def run_from(self, run: Run, name: str, *, trial: bool = False) -> Run:
+        """The run again from step `name` on; the steps before it are copied and not asked again."""
+        return run_sync(self._finish(branch.run_from(self, run, name, trial)))
+
+    def rerun(self, run: Run, message: Message | None = None, *, clear: Iterable[str] = ()) -> Run:
+        """The run's turn again from its start, in its place; later turns become stale."""
+        content = run.message if message is None else as_message(message)
+
+        async def work() -> Run:
+            return await self._finish(await branch.rerun(self, run, content, tuple(clear)))
+
+        return run_sync(work())
+
+    # how it works
+
+    async def _begin(
+        self,
+        message: Message,
+        session: Session | str | None,
+        user_id: str,
+        state: Mapping[str, Any] | None,
+        clear: Iterable[str],
+    ) -> Run:
+        content = as_message(message)
+        delta: dict[str, Any] = {}
+        for key, value in (state or {}).items():
+            self.rules.check_state_value(key, value)
+        if session is None:
+            service = self._sessions
+            if self._own_sessions:
+                from adknb import defaults
+
+                service = defaults.session_service()
+            session = await service.create_session(app_name=self.app_name, user_id=user_id, state=state)
+            self._restart_models()
+        else:
+            session = await self._find_session(session, user_id)
+            delta.update(state or {})
+        delta.update({key: REMOVED for key in clear if key in session.state})
+        run = self._new_run(session, content, turns.new_turn(session))
+        session.turns.append(run)
+        await self._store(run, Event(USER, content, EventActions(delta), run.invocation_id))
+        return run
+
+    async def _find_session(self, session: Session | str, user_id: str) -> Session:
+        if isinstance(session, Session):
+            session.scopes.merge_into(session.state)
+            return session
+        if not isinstance(session, str):
+            raise RunStateError(f"session is a Session or its id, not {session!r}")
+        found = await self._sessions.get_session(app_name=self.app_name, user_id=user_id, session_id=session)
+        if found is not None:
+            return found
+        return await self._sessions.create_session(app_name=self.app_name, user_id=user_id, session_id=session)
+
+    def _new_run(self, session: Session, message: Content, place: Mapping[str, Any]) -> Run:
+        return Run(
+            root=self.root, session=session, message=message, rules=self.rules.name, strategy=self.strategy.name,
+            temp_keys=self.temp_keys, user_id=session.user_id, **place,
+        )  # fmt: skip
+
+    def _invocation(self, run: Run, journal: Journal, config: RunConfig | None = None) -> Invocation:
+        return Invocation(
+            run, run.session, self._tree, self.rules, self.strategy, self._artifacts, config or RunConfig(), journal,
+            self._complete, run_node,
+        )  # fmt: skip
+
+    def _complete(self, node: LlmNode) -> None:
+        node.complete(self._resolve, self._model, self._models)
+
+    def _restart_models(self) -> None:
+        """Models that keep a place (scripted replies) begin anew with a fresh session."""
+        models = [node.model for node in self._tree.walk() if isinstance(node, LlmNode) and node.is_complete]
+        for restart in {getattr(model, "restart", None) for model in models} - {None}:
+            restart()
+
+    async def _finish(self, invocation: Invocation) -> Run:
+        async with aclosing(self._drive(invocation)) as events:
+            async for _ in events:
+                continue
+        return invocation.run
+
+    async def _drive(self, invocation: Invocation) -> AsyncGenerator[Event]:
+        """Run to the end, the limit, or the first error, storing each event before the next step starts."""
+        run, session = invocation.run, invocation.session
+        self.last_run = run
+        run.status = "running"
+        replayed = invocation.journal.replayed_ids
+        started = time.perf_counter()
+        try:
+            node = first_node(self._tree, session.history)
+            async with aclosing(run_node(InvocationContext(invocation, node))) as events:
+                async for event in events:
+                    if event.id in replayed:
+                        continue
+                    if not event.partial:
+                        await self._store(run, event)
+                    yield event
+            run.status = "completed"
+        except Paused:
+            run.status = "paused"
+        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+            run.status = "interrupted"
+            turns.restore_state(session, turns.fold(run.start_state, run.turn_events))
+            raise
+        except BaseException as error:
+            run.status, run.error = "failed", error
+            if isinstance(error, AdknbError):
+                error.run = run
+            raise
+        finally:
+            run.ms += (time.perf_counter() - started) * 1000
+            if run.status != "paused" and self.temp_keys == "discard":
+                turns.discard_temp(session)
+            if run.turn + 1 < len(session.turns):
+                turns.bring_back_later_turns(run)
+
+    async def _store(self, run: Run, event: Event) -> None:
+        await self._sessions.append_event(run.session, event)
+        run.turn_events.append(event)
+
+
+def as_message(message: Message) -> Content:
+    """A turn's message: text, a Content, or the answers to long-running calls."""
+    if isinstance(message, Content):
+        return message
+    if isinstance(message, str):
+        return Content.user(message)
+    answers = [message] if isinstance(message, FunctionResponse) else list(message)
+    if answers and all(isinstance(answer, FunctionResponse) for answer in answers):
+        return Content("user", tuple(Part(function_response=answer) for answer in answers))
+    raise SpecError(f"a message is text, a Content or FunctionResponses, not {message!r}")

@@ -1,0 +1,109 @@
+"""A model's function calls carried out: all calls of one reply, answered in one event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from adknb.core.content import Content, FunctionCall, FunctionResponse, Part
+from adknb.core.errors import AdknbError
+from adknb.core.events import Event, EventActions, new_id
+from adknb.core.run import StepRun
+from adknb.core.tools import FunctionTool
+from adknb.runtime import threads
+from adknb.runtime.callbacks import ToolContext, tool_callbacks
+from adknb.runtime.context import InvocationContext
+from adknb.runtime.tree import SET_MODEL_RESPONSE, LlmNode
+
+
+def with_call_ids(content: Content) -> Content:
+    """The content with an id on every call that has none (ADK Java `Functions.populateClientFunctionCallId`)."""
+    parts = []
+    for part in content.parts:
+        call = part.function_call
+        if call is not None and not call.id:
+            part = Part(thought=part.thought, function_call=FunctionCall(call.name, call.args, f"adk-{new_id()}"))
+        parts.append(part)
+    return content.with_parts(parts)
+
+
+def long_running_ids(node: LlmNode, calls: list[FunctionCall]) -> frozenset[str]:
+    tools = node.tools
+    return frozenset(call.id for call in calls if call.id and call.name in tools and tools[call.name].long_running)
+
+
+async def answer_calls(context: InvocationContext, node: LlmNode, step: StepRun, calls: list[FunctionCall]) -> Event | None:
+    """Run the called tools in order and answer them in one event; None when nothing is to be answered.
+
+    Each tool sees the state that the earlier ones wrote; their deltas and actions are merged, the last one wins.
+    """
+    parts: list[Part] = []
+    actions = EventActions()
+    for call in calls:
+        own = EventActions()
+        response = await _answer(context, node, step, call, own)
+        if response is not None:
+            parts.append(Part(function_response=FunctionResponse(call.name, response, call.id)))
+            actions.merge(own)
+    return context.event(Content("user", tuple(parts)), actions=actions) if parts else None
+
+
+async def _answer(
+    context: InvocationContext, node: LlmNode, step: StepRun, call: FunctionCall, actions: EventActions
+) -> dict[str, Any] | None:
+    rules = node.rules
+    if call.name == SET_MODEL_RESPONSE and node.schema_by_tool:
+        return rules.check_model_response(call.args, node.agent.output_schema)
+    tool = node.tools.get(call.name)
+    if tool is None:
+        step.notes.append(f"the model called {call.name!r}, a tool that {node.name!r} does not have")
+        return rules.unknown_tool(call.name)
+    tool_context = ToolContext(context, actions, call.id)
+    args = dict(call.args)
+    result = await tool_callbacks(tool_context, "before_tool_callback", node.agent.before_tool_callback, tool, args, tool_context)
+    if result is None:
+        result = await _run(node, step, tool, args, tool_context)
+    changed = await tool_callbacks(
+        tool_context, "after_tool_callback", node.agent.after_tool_callback, tool, args, tool_context, result
+    )
+    result = result if changed is None else changed
+    return None if tool.long_running and not result else result
+
+
+async def _run(
+    node: LlmNode, step: StepRun, tool: FunctionTool, args: Mapping[str, Any], tool_context: ToolContext
+) -> dict[str, Any]:
+    """The tool's own result as an object; what it raises, and arguments that do not fit, as the rules' error answer."""
+    try:
+        arguments = _arguments(node, tool, args)
+        if tool.context_parameter is not None:
+            arguments[tool.context_parameter] = tool_context
+        if tool.is_async:
+            value = await tool.func(**arguments)
+        else:
+            value = await threads.run_abandonable(lambda: tool.func(**arguments), lambda: _abandon(step, tool, tool_context))
+    except AdknbError:
+        raise
+    except Exception as error:
+        step.notes.append(f"tool {tool.name!r} failed: {type(error).__name__}: {error}")
+        return node.rules.tool_error(tool, error)
+    if value is None:
+        return {}
+    return dict(value) if isinstance(value, Mapping) else {"result": value}
+
+
+def _arguments(node: LlmNode, tool: FunctionTool, args: Mapping[str, Any]) -> dict[str, Any]:
+    """The model's arguments as the tool's parameters; ones that it does not declare are left out."""
+    arguments = {}
+    for parameter in tool.parameters:
+        if parameter.name in args:
+            arguments[parameter.name] = node.rules.coerce(parameter, args[parameter.name])
+        elif parameter.required:
+            raise ValueError(f"the argument {parameter.name!r} is missing")
+    return arguments
+
+
+def _abandon(step: StepRun, tool: FunctionTool, tool_context: ToolContext) -> None:
+    """The run was interrupted while the tool's thread goes on: what it still writes goes nowhere."""
+    tool_context.state.detach()
+    step.notes.append(f"tool {tool.name!r} was still running when the run was interrupted; its result is discarded")

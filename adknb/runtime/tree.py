@@ -1,0 +1,134 @@
+"""A tree of agents made ready to run: what can be worked out once, is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from adknb.core.errors import ModelError, near_names
+from adknb.core.protocols import Model
+from adknb.core.requests import Segment
+from adknb.core.specs import BaseAgent, LlmAgent
+from adknb.core.tools import FunctionTool
+from adknb.rules.base import Rules, Template
+
+SET_MODEL_RESPONSE = "set_model_response"
+
+Resolve = Callable[[Any], Model]
+
+
+def transfer_to_agent(agent_name: str, tool_context: Any) -> None:
+    """Transfer the question to another agent."""
+    tool_context.actions.transfer_to_agent = agent_name
+
+
+TRANSFER = FunctionTool(transfer_to_agent)
+"""What `transfer_to_agent` does; how it is declared is the rules' matter."""
+
+
+class Node:
+    """One agent at its place in the tree. `path` is the names from the root, joined by `/`."""
+
+    def __init__(self, agent: BaseAgent, parent: Node | None, rules: Rules) -> None:
+        self.agent = agent
+        self.parent = parent
+        self.rules = rules
+        self.name = agent.name
+        self.path: str = agent.name if parent is None else f"{parent.path}/{agent.name}"
+        self.children = [make_node(child, self, rules) for child in agent.sub_agents]
+
+    @property
+    def root(self) -> Node:
+        return self if self.parent is None else self.parent.root
+
+    def walk(self) -> Iterator[Node]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def find(self, name: str) -> Node | None:
+        """The first node of this agent name in tree order, this one included."""
+        return next((node for node in self.walk() if node.name == name), None)
+
+    def locate(self, agent: BaseAgent) -> Node | None:
+        """The node of exactly this agent object."""
+        return next((node for node in self.walk() if node.agent is agent), None)
+
+
+class LlmNode(Node):
+    """An LlmAgent, with its instruction parsed and its declarations, config and identity text written once."""
+
+    agent: LlmAgent
+
+    def __init__(self, agent: LlmAgent, parent: Node | None, rules: Rules) -> None:
+        super().__init__(agent, parent, rules)
+        self.template = _template(agent.instruction, rules)
+        self.global_template = _template(agent.global_instruction, rules)
+        self.identity = [Segment(rules.identity(agent), "identity")]
+        self.tools: Mapping[str, FunctionTool] = {tool.name: tool for tool in agent.tools}
+        self.is_complete = False
+
+    def targets(self) -> list[BaseAgent]:
+        """Whom this agent may transfer to: sub-agents, then an LLM parent, then peers (ADK's `AgentTransfer`)."""
+        agent, parent = self.agent, self.parent
+        targets = list(agent.sub_agents)
+        if isinstance(parent, LlmNode):
+            if not agent.disallow_transfer_to_parent:
+                targets.append(parent.agent)
+            if not agent.disallow_transfer_to_peers:
+                targets.extend(peer for peer in parent.agent.sub_agents if peer.name != agent.name)
+        return targets
+
+    def complete(self, resolve: Resolve, default: Any, overrides: Mapping[str, Any]) -> None:
+        """Find the model and write what depends on its name. Raises `ModelError` when there is none."""
+        agent, rules = self.agent, self.rules
+        self.model = self._find_model(resolve, default, overrides)
+        targets = self.targets()
+        self.schema_by_tool = rules.schema_by_tool(agent, self.model.name)
+        self.declarations = {tool.name: rules.declaration(tool) for tool in agent.tools}
+        self.config = agent.generate_content_config.to_dict() if agent.generate_content_config else {}
+        self.schema_note: list[Segment] | None = None
+        if self.schema_by_tool:
+            self.declarations[SET_MODEL_RESPONSE] = rules.set_model_response_declaration(agent.output_schema)
+            self.schema_note = [Segment(rules.schema_note, "schema note")]
+        elif agent.output_schema is not None:
+            self.config |= {"response_schema": agent.output_schema, "response_mime_type": "application/json"}
+        self.transfer: list[Segment] | None = None
+        if targets:
+            self.tools = {**self.tools, TRANSFER.name: TRANSFER}
+            self.declarations[TRANSFER.name] = rules.transfer_declaration(targets)
+            parent = self.parent.agent if self.parent is not None else None
+            self.transfer = [Segment(rules.transfer_text(agent, targets, parent), "transfer")]
+        self.is_complete = True
+
+    def _find_model(self, resolve: Resolve, default: Any, overrides: Mapping[str, Any]) -> Model:
+        value = overrides.get(self.name)
+        node: Node | None = self
+        while value is None and node is not None:  # ADK: an agent without a model takes its nearest LLM ancestor's
+            if isinstance(node, LlmNode):
+                value = node.agent.model
+            node = node.parent
+        value = default if value is None else value
+        if value is None:
+            raise ModelError(
+                f"agent {self.name!r} has no model. Give it one (`LlmAgent(model=…)`), or all of them: `Runner(root, model=…)`; "
+                'model="echo" repeats the message, model="local" runs a small model here.'
+            )
+        return resolve(value)
+
+
+def make_node(agent: BaseAgent, parent: Node | None, rules: Rules) -> Node:
+    return LlmNode(agent, parent, rules) if isinstance(agent, LlmAgent) else Node(agent, parent, rules)
+
+
+def check_overrides(root: Node, overrides: Mapping[str, Any]) -> None:
+    """Raise `ModelError` for a model given to an agent that there is not."""
+    names = [node.name for node in root.walk() if isinstance(node, LlmNode)]
+    for name in overrides:
+        if name not in names:
+            raise ModelError(f"models names the agent {name!r}, which is not in {root.name!r}.{near_names(name, names)}")
+
+
+def _template(instruction: object, rules: Rules) -> Template | None:
+    """The parsed instruction; None for a function, whose text is taken as it is."""
+    return rules.parse(instruction) if isinstance(instruction, str) else None

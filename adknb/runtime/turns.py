@@ -1,0 +1,91 @@
+"""A session's turns: which run is current in each, and state as the fold of the events that count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from adknb.core.events import Event
+from adknb.core.run import Run, Session
+from adknb.core.state import APP_PREFIX, TEMP_PREFIX, USER_PREFIX, Scopes, apply_delta
+
+
+def fold(state: Mapping[str, Any], events: Iterable[Event]) -> dict[str, Any]:
+    """`state` after the deltas of `events`."""
+    result = dict(state)
+    for event in events:
+        if event.actions.state_delta:
+            apply_delta(result, event.actions.state_delta)
+    return result
+
+
+def restore_state(session: Session, state: Mapping[str, Any]) -> None:
+    """Put the session's state, `app:` and `user:` values included, back to `state`, in place."""
+    session.state.clear()
+    session.state.update(state)
+    for prefix, values in ((APP_PREFIX, session.scopes.app), (USER_PREFIX, session.scopes.user)):
+        values.clear()
+        values.update({key[len(prefix) :]: value for key, value in state.items() if key.startswith(prefix)})
+
+
+def discard_temp(session: Session) -> None:
+    """End of a turn: `temp:` keys are gone (`BaseSessionService`'s contract)."""
+    for key in [key for key in session.state if key.startswith(TEMP_PREFIX)]:
+        del session.state[key]
+
+
+def new_turn(session: Session) -> dict[str, Any]:
+    """The fields of a Run that adds a turn to the session."""
+    previous = session.turns[-1] if session.turns else None
+    known = previous.start + len(previous.turn_events) if previous is not None else 0
+    return {
+        "turn": len(session.turns),
+        "previous": previous,
+        "lead": session.history[known:],
+        "start": len(session.history),
+        "start_state": dict(session.state),
+    }
+
+
+def same_turn(run: Run) -> dict[str, Any]:
+    """The fields of a Run that takes the place of `run` in its turn."""
+    return {
+        "turn": run.turn, "previous": run.previous, "lead": run.lead, "start": run.start,
+        "start_state": run.start_state, "parent": run,
+    }  # fmt: skip
+
+
+def make_current(run: Run) -> None:
+    """Point the session at `run` for its turn: history and state as of the run's last event, later turns put aside."""
+    session = run.session
+    if run.turn == len(session.turns):
+        session.turns.append(run)
+    else:
+        session.turns[run.turn] = run
+    session.history = [*session.history[: run.start], *run.turn_events]
+    restore_state(session, fold(run.start_state, run.turn_events))
+
+
+def bring_back_later_turns(run: Run) -> None:
+    """After an earlier turn was run again: the later turns' events follow it still, and the runs are stale."""
+    session = run.session
+    for later in session.turns[run.turn + 1 :]:
+        later.stale = True
+        session.history.extend(later.lead)
+        later.start = len(session.history)
+        session.history.extend(later.turn_events)
+        restore_state(session, fold(session.state, later.turn_events))
+
+
+def detached(run: Run) -> Session:
+    """A copy of the run's session as it was before the run, to try things on; nothing reaches the original."""
+    past = run.past
+    state = dict(run.start_state)
+    scopes = Scopes(
+        {key[len(APP_PREFIX) :]: value for key, value in state.items() if key.startswith(APP_PREFIX)},
+        {key[len(USER_PREFIX) :]: value for key, value in state.items() if key.startswith(USER_PREFIX)},
+    )
+    session = run.session
+    return Session(
+        session.id, session.app_name, session.user_id, state, list(past), list(past), list(session.turns[: run.turn]), scopes
+    )

@@ -1,0 +1,62 @@
+"""Sessions in memory: as fast as a list, gone with the process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from adknb.core.errors import RunStateError
+from adknb.core.events import Event, new_id
+from adknb.core.run import Session
+from adknb.core.state import Scopes, apply_delta
+
+
+class InMemorySessionService:
+    """Keeps sessions as long as the process (ADK's `InMemorySessionService`).
+
+    `app:` values are shared by all sessions of an app, `user:` values by those of one user.
+    """
+
+    def __init__(self) -> None:
+        self._sessions: dict[tuple[str, str, str], Session] = {}
+        self._app: dict[str, dict[str, Any]] = {}
+        self._user: dict[tuple[str, str], dict[str, Any]] = {}
+
+    async def create_session(
+        self, *, app_name: str, user_id: str, state: Mapping[str, Any] | None = None, session_id: str | None = None
+    ) -> Session:
+        """A new session that starts with `state`. Raises `RunStateError` when the id is taken."""
+        identity = (app_name, user_id, session_id or new_id())
+        if identity in self._sessions:
+            raise RunStateError(f"session {session_id!r} exists already. Choose another id, or go on with that one.")
+        scopes = Scopes(self._app.setdefault(app_name, {}), self._user.setdefault((app_name, user_id), {}))
+        session = Session(identity[2], app_name, user_id, dict(state or {}), scopes=scopes)
+        scopes.merge_into(session.state)
+        self._sessions[identity] = session
+        return session
+
+    async def get_session(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
+        """The session, with the shared values as they are now; None when there is none."""
+        session = self._sessions.get((app_name, user_id, session_id))
+        if session is not None:
+            session.scopes.merge_into(session.state)
+        return session
+
+    async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> list[Session]:
+        return [
+            session
+            for (app, user, _), session in self._sessions.items()
+            if app == app_name and user_id in (None, user)
+        ]
+
+    async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
+        self._sessions.pop((app_name, user_id, session_id), None)
+
+    async def append_event(self, session: Session, event: Event) -> Event:
+        delta = event.actions.state_delta
+        if delta:
+            apply_delta(session.state, delta)
+            session.scopes.apply(delta)
+        session.events.append(event)
+        session.history.append(event)
+        return event

@@ -1,0 +1,266 @@
+"""Recorded cases: from a case's JSON to agents, and from a run back to the trace's JSON.
+
+A case is a pipeline (`root`), the model's scripted replies, the starting `state` and the user's `turns`. The fields are those
+of the agents, and: `guard` (validates a key's JSON, sets `ok_set` or `fail_set` and returns a text), `before`/`after`
+(`set`, `return`), the same for `before_model`/`after_model` (`when`: the n-th call from 0) and `before_tool`/`after_tool`
+(`tool`), `generate_config`, `dynamic_instruction` (text through an instruction function).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Callable, Mapping
+from typing import Any
+
+from adknb.core.content import Content, FunctionCall, FunctionResponse, Part
+from adknb.core.errors import AdknbError, ModelError
+from adknb.core.events import Event
+from adknb.core.requests import LlmRequest, LlmResponse
+from adknb.core.specs import BaseAgent, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
+from adknb.core.tools import FunctionTool, LongRunningFunctionTool
+from adknb.runtime.callbacks import CallbackContext, ToolContext
+from adknb.runtime.runner import Runner
+
+
+def read_state(key: str, tool_context: ToolContext) -> dict:
+    """Read a value from session state by key."""
+    value = tool_context.state.get(key)
+    return {"value": "" if value is None else tool_context.text_of(value)}
+
+
+def write_state(key: str, value: str, tool_context: ToolContext) -> dict:
+    """Write a value to session state."""
+    tool_context.state[key] = value
+    return {"ok": True}
+
+
+def echo(text: str) -> dict:
+    """Echo the text."""
+    return {"echo": text}
+
+
+def exit_loop(tool_context: ToolContext) -> None:
+    """Leave the loop."""
+    tool_context.actions.escalate = True
+
+
+def finish(text: str, tool_context: ToolContext) -> dict:
+    """Finish with a result."""
+    tool_context.actions.skip_summarization = True
+    return {"result": text}
+
+
+def ask(question: str) -> dict:
+    """Ask a person."""
+    return {"status": "pending"}
+
+
+def ask_none(question: str) -> None:
+    """Ask a person later."""
+
+
+def fail(text: str) -> dict:
+    """Fail."""
+    raise ValueError(f"tool failed: {text}")
+
+
+def typed(*, n: int, x: float = 1.5, flag: bool = False, items: list[str], opts: dict) -> dict:
+    """Typed arguments."""
+    return {
+        "n": n,
+        "x": 1.5 if x is None else x,
+        "flag": bool(flag),
+        "items": items,
+        "opts": opts,
+    }
+
+
+async def save_note(name: str, text: str, tool_context: ToolContext) -> dict:
+    """Save a note."""
+    await tool_context.save_artifact(name, Part.from_text(text))
+    return {"ok": True}
+
+
+TOOLS: dict[str, FunctionTool] = {
+    **{f.__name__: FunctionTool(f) for f in (read_state, write_state, echo, exit_loop, finish, fail, typed, save_note)},
+    **{f.__name__: LongRunningFunctionTool(f) for f in (ask, ask_none)},
+}
+
+
+class Scripted:
+    """Answers one agent's calls with the case's replies, and keeps every request."""
+
+    def __init__(self, agent: str, name: str, replies: list[Any], log: list[Any]) -> None:
+        self.name = name
+        self._agent = agent
+        self._replies = list(replies)
+        self._log = log
+
+    async def generate_content_async(self, request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse]:
+        self._log.append(request_json(self._agent, request))
+        if not self._replies:
+            raise ModelError("script exhausted").as_adk("RuntimeException", "script exhausted")
+        yield LlmResponse(Content("model", tuple(to_part(part) for part in self._replies.pop(0))))
+
+
+def to_part(data: Mapping[str, Any]) -> Part:
+    call = data.get("function_call")
+    return Part(function_call=FunctionCall(call["name"], call["args"])) if call else Part.from_dict(data)
+
+
+def guard(spec: Mapping[str, Any]) -> Callable[[CallbackContext], Content | None]:
+    def require(context: CallbackContext) -> Content | None:
+        try:
+            value = json.loads(str(context.text_of(context.state.get(spec["key"]))))
+        except ValueError:
+            value = None
+        if isinstance(value, dict) and all(value.get(field) is not None for field in spec["require"]):
+            context.state.update(spec.get("ok_set", {}))
+            return None
+        context.state.update(spec.get("fail_set", {}))
+        return Content.model(spec["return"])
+
+    return require
+
+
+def setter(spec: Mapping[str, Any]) -> Callable[[CallbackContext], Content | None]:
+    def set_state(context: CallbackContext) -> Content | None:
+        context.state.update(spec.get("set", {}))
+        return Content.model(spec["return"]) if spec.get("return") is not None else None
+
+    return set_state
+
+
+def model_setter(spec: Mapping[str, Any]) -> Callable[[CallbackContext, object], Content | None]:
+    calls = iter(range(10**6))
+
+    def set_state(context: CallbackContext, subject: object) -> Content | None:
+        call = next(calls)
+        return setter(spec)(context) if spec.get("when") in (None, call) else None
+
+    return set_state
+
+
+def tool_setter(spec: Mapping[str, Any]) -> Callable[..., dict | None]:
+    def set_state(tool: FunctionTool, args: dict, context: ToolContext, result: object = None) -> dict | None:
+        if spec.get("tool", tool.name) != tool.name:
+            return None
+        context.state.update(spec.get("set", {}))
+        return spec.get("return")
+
+    return set_state
+
+
+def build(node: Mapping[str, Any], log: list[Any]) -> BaseAgent:
+    """The agents of a case, each LlmAgent with a model of its own that logs its requests."""
+    fields: dict[str, Any] = {"name": node["name"], "description": node.get("description")}
+    fields["sub_agents"] = [build(child, log) for child in node.get("sub_agents", ())]
+    for field, callback in (("guard", guard), ("before", setter)):
+        if node.get(field):
+            fields["before_agent_callback"] = callback(node[field])
+    if node.get("after"):
+        fields["after_agent_callback"] = setter(node["after"])
+    kind = node["type"]
+    if kind == "sequential":
+        return SequentialAgent(**fields)
+    if kind == "parallel":
+        return ParallelAgent(**fields)
+    if kind == "loop":
+        return LoopAgent(**fields, max_iterations=node["max_iterations"])
+    for field in (
+        "global_instruction", "output_key", "output_schema", "include_contents", "disallow_transfer_to_parent",
+        "disallow_transfer_to_peers",
+    ):  # fmt: skip
+        if node.get(field):
+            fields[field] = node[field]
+    for field, make in (
+        ("before_model", model_setter), ("after_model", model_setter), ("before_tool", tool_setter),
+        ("after_tool", tool_setter),
+    ):  # fmt: skip
+        if node.get(field):
+            fields[f"{field}_callback"] = make(node[field])
+    dynamic = node.get("dynamic_instruction")
+    return LlmAgent(
+        **fields,
+        instruction=node["instruction"] if dynamic is None else lambda context: dynamic,
+        tools=[TOOLS[name] for name in node.get("tools", ())],
+        generate_content_config=node.get("generate_config"),
+        model=Scripted(node["name"], node.get("model", "scripted"), node["replies"], log),
+    )
+
+
+async def trace(case: Mapping[str, Any], rules: str) -> dict[str, Any]:
+    """Run a case under a rule set and say what it did, in a trace's JSON."""
+    log: list[Any] = []
+    events: list[Event] = []
+    result: dict[str, Any] = {"id": case["id"], "requests": log, "events": events, "state": {}, "error": None}
+    session = None
+    try:
+        runner = Runner(build(case["root"], log), rules=rules, temp_keys="keep" if rules == "java" else None)
+        state: Mapping[str, Any] | None = case.get("state") or {}
+        for turn in case["turns"]:
+            message = turn if isinstance(turn, str) else answer(turn["function_response"], events)
+            async for event in runner.stream(message, session=session, state=state, user_id="user-42"):
+                events.append(event)
+            session = runner.last_run.session
+            state = None
+    except AdknbError as error:
+        result["error"] = {"type": error.adk_type, "message": error.adk_message}
+        if error.adk_type is None:
+            result["error"] = {"type": type(error).__name__, "message": str(error)}
+        if error.run is not None:
+            session = error.run.session
+    if session is not None:
+        result["state"] = dict(session.state)
+    result["events"] = [event_json(event) for event in events]
+    return result
+
+
+def answer(turn: Mapping[str, Any], events: list[Event]) -> FunctionResponse:
+    """The user's answer to the n-th long-running call so far."""
+    asked = [call for event in events for call in event.function_calls if call.id in event.long_running_tool_ids]
+    call = asked[turn["call"]]
+    return FunctionResponse(call.name, turn["response"], call.id)
+
+
+def part_json(part: Part) -> dict[str, Any]:
+    data = part.to_dict()
+    for field in ("function_call", "function_response"):
+        if field in data:
+            data[field].pop("id", None)
+    return data
+
+
+def content_json(content: Content) -> dict[str, Any]:
+    return {"role": content.role, "parts": [part_json(part) for part in content.parts]}
+
+
+def request_json(agent: str, request: LlmRequest) -> dict[str, Any]:
+    return {
+        "agent": agent,
+        "system_instruction": request.system_instruction,
+        "contents": [content_json(content) for content in request.contents],
+        "tools": sorted(request.tools),
+        "config": dict(request.config),
+        "declarations": dict(request.tools),
+    }
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    actions = {
+        name: value
+        for name in ("escalate", "skip_summarization", "transfer_to_agent")
+        if (value := getattr(event.actions, name))
+    }
+    data: dict[str, Any] = {
+        "author": event.author,
+        "content": content_json(event.content) if event.content is not None else None,
+        "state_delta": dict(event.actions.state_delta),
+        "final": event.is_final_response(),
+        "actions": actions,
+    }
+    if event.long_running_tool_ids:
+        data["long_running"] = len(event.long_running_tool_ids)
+    if event.branch is not None:
+        data["branch"] = event.branch
+    return data
