@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,7 +33,7 @@ class RunConfig:
 class Session:
     """A conversation. `events` only grows; `history` is what requests see: the events of each turn's current Run.
 
-    `turns` holds each turn's current Run. `state` holds every scope's keys under their prefixes; the `app:` and `user:`
+    `chain` holds the turns in order. `state` holds every scope's keys under their prefixes; the `app:` and `user:`
     values are shared through `scopes`.
     """
 
@@ -43,11 +43,25 @@ class Session:
     state: dict[str, Any] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     history: list[Event] = field(default_factory=list)
-    turns: list[Run] = field(default_factory=list)
+    chain: list[Turn] = field(default_factory=list)
     scopes: Scopes = field(default_factory=Scopes)
+
+    @property
+    def turns(self) -> list[Run]:
+        """Each turn's current Run."""
+        return [turn.run for turn in self.chain]
 
     def __repr__(self) -> str:
         return f"Session({self.id!r}, {len(self.turns)} turns, {len(self.events)} events, {len(self.state)} keys)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Turn:
+    """A turn with the run that is current in it. `lead` holds events that no run made, from before the turn."""
+
+    run: Run
+    lead: Sequence[Event]
+    previous: Turn | None
 
 
 @dataclass(slots=True, eq=False)
@@ -112,8 +126,8 @@ class JournalEntry:
 class Run(views.Viewed):
     """One invocation: the agents, the message, the state before it, and everything that happened.
 
-    `start_state` includes the `app:` and `user:` values. `turn` counts from 0; `previous` is the run of the turn before,
-    `lead` the events that came between the two, `start` the place of the first own event in the session's history.
+    `start_state` includes the `app:` and `user:` values. `turn` counts from 0; `previous` is the turn before it as it was
+    then, `lead` the events that came between, `start` the place of the first own event in the session's history.
     `strategy` names the context strategy; `label` is "mixed" when earlier steps were copied from a run under another one.
     `parent` is the run that this one goes on from, `stale` says that an earlier turn was run again since.
     """
@@ -123,8 +137,8 @@ class Run(views.Viewed):
     message: Content
     start_state: Mapping[str, Any]
     turn: int = 0
-    previous: Run | None = None
-    lead: list[Event] = field(default_factory=list)
+    previous: Turn | None = None
+    lead: Sequence[Event] = ()
     start: int = 0
     rules: str = "java"
     strategy: str = "as_written"
@@ -146,17 +160,16 @@ class Run(views.Viewed):
     @property
     def past(self) -> list[Event]:
         """The history before this turn, as the run saw it."""
-        chain: list[Run] = []
-        run: Run | None = self
-        while run is not None:
-            chain.append(run)
-            run = run.previous
+        chain: list[Turn] = []
+        turn = self.previous
+        while turn is not None:
+            chain.append(turn)
+            turn = turn.previous
         events: list[Event] = []
-        for run in reversed(chain):
-            events.extend(run.lead)
-            if run is not self:
-                events.extend(run.turn_events)
-        return events
+        for turn in reversed(chain):
+            events.extend(turn.lead)
+            events.extend(turn.run.turn_events)
+        return [*events, *self.lead]
 
     @property
     def output(self) -> str:

@@ -11,7 +11,15 @@ from typing import Final
 from adknb.rules.java_double import double_to_string
 from adknb.rules.java_identifiers import java_is_identifier
 
-__all__ = ["java_hash_order", "java_is_blank", "java_is_identifier", "java_json", "java_text", "java_trim"]
+__all__ = [
+    "java_hash_copy_order",
+    "java_hash_order",
+    "java_is_blank",
+    "java_is_identifier",
+    "java_json",
+    "java_text",
+    "java_trim",
+]
 
 _WHITE_SPACE: Final = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a"
@@ -95,7 +103,7 @@ def java_hash_order(keys: Iterable[str], capacity: int = 16) -> list[str]:
 
     A key put in again keeps its place, as it does with Jackson's `readValue(text, HashMap.class)`.
 
-    Source: `java.util.HashMap` of JDK 17, from its default capacity. One limit: a bucket with more than eight
+    Source: `java.util.HashMap` of JDK 17, whose default capacity is 16. One limit: a bucket with more than eight
     keys becomes a tree in Java, in an order of its own; here it keeps that of insertion. Only keys chosen for
     their equal hash codes (`Aa`, `BB`) get there.
     """

@@ -185,7 +185,7 @@ class Runner:
             delta.update(state or {})
         delta.update({key: REMOVED for key in clear if key in session.state})
         run = self._new_run(session, content, turns.new_turn(session))
-        session.turns.append(run)
+        turns.add(run)
         await self._store(run, Event(USER, content, EventActions(delta), run.invocation_id))
         return run
 
@@ -259,7 +259,7 @@ class Runner:
             run.ms += (time.perf_counter() - started) * 1000
             if run.status != "paused" and self.temp_keys == "discard":
                 turns.discard_temp(session)
-            if run.turn + 1 < len(session.turns):
+            if run.turn + 1 < len(session.chain):
                 turns.bring_back_later_turns(run)
 
     async def _store(self, run: Run, event: Event) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adknb.core.events import Event
-from adknb.core.run import Run, Session
+from adknb.core.run import Run, Session, Turn
 from adknb.core.state import APP_PREFIX, TEMP_PREFIX, USER_PREFIX, Scopes, apply_delta
 
 
@@ -36,15 +36,12 @@ def discard_temp(session: Session) -> None:
 
 def new_turn(session: Session) -> dict[str, Any]:
     """The fields of a Run that adds a turn to the session."""
-    previous = session.turns[-1] if session.turns else None
-    known = previous.start + len(previous.turn_events) if previous is not None else 0
+    previous = session.chain[-1] if session.chain else None
+    known = previous.run.start + len(previous.run.turn_events) if previous is not None else 0
     return {
-        "turn": len(session.turns),
-        "previous": previous,
-        "lead": session.history[known:],
-        "start": len(session.history),
-        "start_state": dict(session.state),
-    }
+        "turn": len(session.chain), "previous": previous, "lead": session.history[known:],
+        "start": len(session.history), "start_state": dict(session.state),
+    }  # fmt: skip
 
 
 def same_turn(run: Run) -> dict[str, Any]:
@@ -55,13 +52,15 @@ def same_turn(run: Run) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def add(run: Run) -> None:
+    """Make `run` its session's last turn."""
+    run.session.chain.append(Turn(run, run.lead, run.previous))
+
+
 def make_current(run: Run) -> None:
     """Point the session at `run` for its turn: history and state as of the run's last event, later turns put aside."""
     session = run.session
-    if run.turn == len(session.turns):
-        session.turns.append(run)
-    else:
-        session.turns[run.turn] = run
+    session.chain[run.turn :] = [Turn(run, run.lead, run.previous), *session.chain[run.turn + 1 :]]
     session.history = [*session.history[: run.start], *run.turn_events]
     restore_state(session, fold(run.start_state, run.turn_events))
 
@@ -69,12 +68,15 @@ def make_current(run: Run) -> None:
 def bring_back_later_turns(run: Run) -> None:
     """After an earlier turn was run again: the later turns' events follow it still, and the runs are stale."""
     session = run.session
-    for later in session.turns[run.turn + 1 :]:
-        later.stale = True
-        session.history.extend(later.lead)
-        later.start = len(session.history)
-        session.history.extend(later.turn_events)
-        restore_state(session, fold(session.state, later.turn_events))
+    later = [turn.run for turn in session.chain[run.turn + 1 :]]
+    del session.chain[run.turn + 1 :]
+    for stale in later:
+        stale.stale = True
+        session.chain.append(Turn(stale, stale.lead, session.chain[-1]))
+        session.history.extend(stale.lead)
+        stale.start = len(session.history)
+        session.history.extend(stale.turn_events)
+        restore_state(session, fold(session.state, stale.turn_events))
 
 
 def detached(run: Run) -> Session:
@@ -87,5 +89,5 @@ def detached(run: Run) -> Session:
     )
     session = run.session
     return Session(
-        session.id, session.app_name, session.user_id, state, list(past), list(past), list(session.turns[: run.turn]), scopes
+        session.id, session.app_name, session.user_id, state, list(past), list(past), list(session.chain[: run.turn]), scopes
     )

@@ -1,0 +1,190 @@
+"""Step, continue, rewind, from, rerun: new runs, earlier steps never asked again, state and history put right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adknb import IncludeContents, LlmAgent, LoopAgent, ParallelAgent, Run, Runner, RunStateError, SequentialAgent
+from adknb.models.scripted import ScriptedModel
+
+
+def pipeline(**b: Any) -> SequentialAgent:
+    return SequentialAgent(
+        name="p",
+        sub_agents=[
+            LlmAgent(name="A", instruction="a", output_key="a"),
+            LlmAgent(**{"name": "B", "instruction": "b {a}", "output_key": "b", **b}),
+            LlmAgent(name="C", instruction="c {b} {user:n?}", output_key="user:n"),
+        ],
+    )
+
+
+def model() -> ScriptedModel:
+    return ScriptedModel({name: [f"{name.lower()}{i}" for i in range(1, 9)] for name in "ABC"})
+
+
+def outputs(run: Run) -> list[str]:
+    return [step.output for step in run.step_runs]
+
+
+def prompts(run: Run) -> list[str | None]:
+    return [request.sent.system_instruction for step in run.step_runs for request in step.requests]
+
+
+def test_pause_step_continue() -> None:
+    runner = Runner(pipeline(), model=model())
+    run = runner.run("hi", pause=True)
+    assert (run.status, outputs(run), run.turn_events[0].text) == ("paused", [], "hi")
+    run = runner.step(run)
+    assert (run.status, outputs(run), run.session.state) == ("paused", ["a1"], {"a": "a1"})
+    run = runner.continue_run(run)
+    assert (run.status, outputs(run)) == ("completed", ["a1", "b1", "c1"])
+    assert [event.text for event in run.session.history] == ["hi", "a1", "b1", "c1"]
+    assert run.session.turns == [run]
+    with pytest.raises(RunStateError, match=r"complete; there is no step left"):
+        runner.continue_run(run)
+
+
+def test_step_by_name_goes_on_to_it_or_does_it_again() -> None:
+    runner = Runner(pipeline(), model=model())
+    run = runner.step(runner.run("hi", pause=True), "B")
+    assert (run.status, outputs(run)) == ("paused", ["a1", "b1"])
+    run = runner.step(run, "A")
+    assert (outputs(run), run.session.state) == (["a2"], {"a": "a2"})
+    with pytest.raises(RunStateError, match=r"pipeline 'p' has no agent 'BB'. Did you mean 'B'\?"):
+        runner.step(run, "BB")
+
+
+def test_rewind_puts_state_and_history_back_user_values_too() -> None:
+    runner = Runner(pipeline(), model=model())
+    run = runner.run("hi")
+    assert run.session.state == {"a": "a1", "b": "b1", "user:n": "c1"}
+    assert run.session.scopes.user == {"n": "c1"}
+    back = runner.rewind(run, "B")
+    assert (back.status, back.parent, outputs(back)) == ("paused", run, ["a1"])
+    assert (back.session.state, back.session.scopes.user) == ({"a": "a1"}, {})
+    assert [event.text for event in back.session.history] == ["hi", "a1"]
+    assert [event.text for event in back.session.events] == ["hi", "a1", "b1", "c1"]  # the log only grows
+    assert outputs(run) == ["a1", "b1", "c1"]  # nothing is mutated
+
+
+def test_from_asks_only_the_steps_from_there_on() -> None:
+    answers = model()
+    run = Runner(pipeline(), model=answers).run("hi")
+    edited = Runner(pipeline(instruction="b2 {a}"), model=answers)
+    again = edited.run_from(run, "B")
+    assert outputs(again) == ["a1", "b2", "c2"]
+    assert [step.replayed for step in again.step_runs] == [True, False, False]
+    assert [text.split("\n")[0] for text in prompts(again) if text] == ["a", "b2 a1", "c b2 "]
+    assert again.session.turns == [again]
+    assert again.label == ""
+
+
+def test_a_new_strategy_from_a_step_on_is_labelled_mixed() -> None:
+    answers = model()
+    run = Runner(pipeline(), model=answers).run("hi")
+    again = Runner(pipeline(), model=answers, strategy="none").run_from(run, "C")
+    assert (again.label, again.strategy) == ("mixed", "none")
+    assert [content.text for content in again.step("C").requests[0].sent.contents] == ["For context:[B] said: b1"]
+
+
+def test_a_trial_leaves_the_session_as_it_is() -> None:
+    runner = Runner(pipeline(), model=model())
+    run = runner.run("hi")
+    before = (dict(run.session.state), list(run.session.history), list(run.session.events), list(run.session.turns))
+    trial = Runner(pipeline(instruction="tried {a}"), model=ScriptedModel({"B": ["T"]})).step(run, "B", trial=True)
+    assert outputs(trial) == ["a1", "T"]
+    assert (run.session.state, run.session.history, run.session.events, run.session.turns) == before
+
+
+def test_a_loop_step_is_addressed_by_its_number() -> None:
+    root = LoopAgent(name="l", max_iterations=2, sub_agents=[LlmAgent(name="A", instruction="a {a?}", output_key="a")])
+    runner = Runner(root, model=model())
+    run = runner.run("hi")
+    assert [step.name for step in run.step_runs] == ["A", "A#2"]
+    again = runner.run_from(run, "A#2")
+    assert outputs(again) == ["a1", "a3"]
+    assert outputs(runner.rewind(run, "A#1")) == []
+
+
+def test_a_child_of_a_parallel_means_the_whole_parallel() -> None:
+    root = SequentialAgent(
+        name="p",
+        sub_agents=[
+            LlmAgent(name="A", instruction="a"),
+            ParallelAgent(name="fan", sub_agents=[LlmAgent(name="B", instruction="b"), LlmAgent(name="C", instruction="c")]),
+            LlmAgent(name="D", instruction="d"),
+        ],
+    )
+    runner = Runner(root, model=ScriptedModel({name: [f"{name.lower()}{i}" for i in range(1, 9)] for name in "ABCD"}))
+    run = runner.run("hi")
+    assert sorted(outputs(run)) == ["a1", "b1", "c1", "d1"]
+    again = runner.run_from(run, "C")
+    assert sorted(outputs(again)) == ["a1", "b2", "c2", "d2"]
+    stepped = runner.step(runner.rewind(run, "fan"))
+    assert sorted(outputs(stepped)) == ["a1", "b3", "c3"]
+
+
+def test_an_earlier_turn_again_makes_later_ones_stale() -> None:
+    runner = Runner(pipeline(), model=model())
+    first = runner.run("one")
+    second = runner.run("two", session=first.session)
+    again = runner.rerun(first)
+    assert first.session.turns == [again, second]
+    assert (second.stale, again.stale) == (True, False)
+    assert [event.text for event in first.session.history] == ["one", "a3", "b3", "c3", "two", "a2", "b2", "c2"]
+    assert first.session.state == {"a": "a2", "b": "b2", "user:n": "c2"}
+    assert [event.text for event in again.past] == []
+    assert [event.text for event in second.past] == ["one", "a1", "b1", "c1"]
+    third = runner.run("three", session=first.session)
+    assert [event.text for event in third.past] == ["one", "a3", "b3", "c3", "two", "a2", "b2", "c2"]
+    changed = runner.rerun(third, "3")
+    assert [event.text for event in changed.turn_events] == ["3", "a5", "b5", "c5"]
+
+
+def test_workflow_callbacks_are_replayed_and_not_called_again() -> None:
+    calls: list[str] = []
+
+    def before(context: Any) -> None:
+        calls.append("before")
+        context.state["seen"] = len(calls)
+
+    def after(context: Any) -> None:
+        calls.append("after")
+
+    root = SequentialAgent(
+        name="p", before_agent_callback=before, after_agent_callback=after,
+        sub_agents=[LlmAgent(name="A", instruction="a"), LlmAgent(name="B", instruction="b {seen}")],
+    )  # fmt: skip
+    runner = Runner(root, model=model())
+    run = runner.run("hi")
+    again = runner.run_from(run, "B")
+    assert calls == ["before", "after", "after"]
+    assert again.session.state == {"seen": 1}
+
+
+def test_a_failed_step_is_done_again_by_continue() -> None:
+    runner = Runner(pipeline(), model=ScriptedModel({"A": ["a1"], "B": [RuntimeError("down"), "b1"], "C": ["c1"]}))
+    with pytest.raises(RuntimeError, match="down"):
+        runner.run("hi")
+    failed = runner.last_run
+    assert failed is not None
+    assert (failed.status, [step.status for step in failed.step_runs]) == ("failed", ["completed", "failed"])
+    done = runner.continue_run(failed)
+    assert (done.status, outputs(done)) == ("completed", ["a1", "b1", "c1"])
+
+
+def test_limits_count_the_copied_steps() -> None:
+    runner = Runner(pipeline(), model=model())
+    run = runner.run("hi")
+    again = runner.run_from(run, "C")
+    assert sum(len(step.requests) for step in again.step_runs) == 3
+
+
+def test_include_contents_of_the_agent_still_counts_as_written() -> None:
+    runner = Runner(pipeline(include_contents=IncludeContents.NONE), model=model())
+    run = runner.run("hi")
+    assert [content.text for content in run.step("B").requests[0].sent.contents] == ["For context:[A] said: a1"]
+    assert len(run.step("C").requests[0].sent.contents) == 3
