@@ -1,0 +1,152 @@
+"""Ctrl-C, cancellation and closed streams: the session keeps every event so far, and the next run works."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+from adknb import LlmAgent, Runner, SequentialAgent, ToolContext
+from adknb.core.content import FunctionCall, Part
+from adknb.models.scripted import ScriptedModel
+
+CALL = [Part(function_call=FunctionCall("slow", {}))]
+
+
+def two_steps(tool: object = None) -> SequentialAgent:
+    return SequentialAgent(
+        name="p",
+        sub_agents=[
+            LlmAgent(name="A", instruction="a", output_key="a"),
+            LlmAgent(name="B", instruction="b {a}", tools=[tool] if tool else [], output_key="b"),
+        ],
+    )
+
+
+async def test_a_cancelled_run_keeps_its_events_and_drops_what_no_event_holds() -> None:
+    started = asyncio.Event()
+
+    async def slow(tool_context: ToolContext) -> dict:
+        """Wait."""
+        tool_context.state["half"] = 1
+        started.set()
+        await asyncio.sleep(60)
+        return {}
+
+    runner = Runner(two_steps(slow), model=ScriptedModel({"A": ["a1"], "B": [CALL, "b1"]}))
+    task = asyncio.ensure_future(runner.run_async("hi"))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    run = runner.last_run
+    assert run is not None
+    assert (run.status, [step.status for step in run.step_runs]) == ("interrupted", ["completed", "interrupted"])
+    assert [event.author for event in run.turn_events] == ["user", "A", "B"]
+    assert run.session.state == {"a": "a1"}
+    assert [event.id for event in run.session.events] == [event.id for event in run.turn_events]
+
+
+async def test_a_tool_thread_that_outlives_its_run_changes_nothing() -> None:
+    release = threading.Event()
+    started = threading.Event()
+    done = threading.Event()
+
+    def slow(tool_context: ToolContext) -> dict:
+        """Wait in a thread."""
+        started.set()
+        release.wait(20)
+        tool_context.state["late"] = 1
+        done.set()
+        return {}
+
+    runner = Runner(two_steps(slow), model=ScriptedModel({"A": ["a1"], "B": [CALL, "b1"]}))
+    task = asyncio.ensure_future(runner.run_async("hi"))
+    await asyncio.to_thread(started.wait, 20)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    release.set()
+    await asyncio.to_thread(done.wait, 20)
+    run = runner.last_run
+    assert run is not None
+    assert run.session.state == {"a": "a1"}
+    assert run.step("B").notes == [
+        "tool 'slow' was still running when the run was interrupted; its result is discarded"
+    ]
+
+
+async def test_an_interrupted_run_goes_on_with_continue() -> None:
+    async def slow() -> dict:
+        """Wait the first time."""
+        if not tries:
+            tries.append(1)
+            await asyncio.sleep(60)
+        return {"ok": True}
+
+    tries: list[int] = []
+    runner = Runner(two_steps(slow), model=ScriptedModel({"A": ["a1"], "B": [CALL, CALL, "b1"]}))
+    task = asyncio.ensure_future(runner.run_async("hi"))
+    while not tries:
+        await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    from adknb.runtime import branch
+
+    run = await runner._finish(branch.continue_run(runner, runner.last_run))
+    assert (run.status, [step.output for step in run.step_runs]) == ("completed", ["a1", "b1"])
+
+
+async def test_a_stream_that_is_not_read_to_its_end() -> None:
+    runner = Runner(two_steps(), model=ScriptedModel({"A": ["a1"], "B": ["b1"]}))
+    events = runner.stream("hi")
+    first = await anext(events)
+    assert (first.author, first.text) == ("A", "a1")
+    assert runner.last_run.session.state == {"a": "a1"}
+    await events.aclose()
+    assert runner.last_run.status == "interrupted"
+    assert [event.text for event in runner.last_run.turn_events] == ["hi", "a1"]
+
+
+SCRIPT = textwrap.dedent(
+    """
+    import sys, time
+    from adknb import LlmAgent, Runner
+    from adknb.core.content import FunctionCall, Part
+    from adknb.models.scripted import ScriptedModel
+
+    def slow() -> dict:
+        "Sleep."
+        print("started", flush=True)
+        time.sleep(60)
+        return {}
+
+    runner = Runner(
+        LlmAgent(name="A", instruction="a", tools=[slow]),
+        model=ScriptedModel({"A": [[Part(function_call=FunctionCall("slow", {}))], "b"]}),
+    )
+    try:
+        runner.run("hi")
+    except KeyboardInterrupt:
+        run = runner.last_run
+        print(run.status, [event.author for event in run.turn_events], flush=True)
+    """
+)
+
+
+def test_ctrl_c_in_a_script_ends_it_although_a_tool_sleeps_on() -> None:
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "started\n"
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=20)  # the tool would sleep for 60 s
+    assert output == "interrupted ['user', 'A']\n"
+    assert process.returncode == 0
