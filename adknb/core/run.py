@@ -127,7 +127,8 @@ class Run(views.Viewed):
     """One invocation: the agents, the message, the state before it, and everything that happened.
 
     `start_state` includes the `app:` and `user:` values. `turn` counts from 0; `previous` is the turn before it as it was
-    then, `lead` the events that came between, `start` the place of the first own event in the session's history.
+    then, `lead` the events that came between, `start` the place of the first own event in the session's history,
+    `asked` how many requests each agent had made in the session before.
     `strategy` names the context strategy; `label` is "mixed" when earlier steps were copied from a run under another one.
     `parent` is the run that this one goes on from, `stale` says that an earlier turn was run again since.
     """
@@ -140,6 +141,7 @@ class Run(views.Viewed):
     previous: Turn | None = None
     lead: Sequence[Event] = ()
     start: int = 0
+    asked: Mapping[str, int] = field(default_factory=dict)
     rules: str = "java"
     strategy: str = "as_written"
     temp_keys: str = "discard"

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 def continue_run(runner: Runner, run: Run) -> Invocation:
     """To the end. A step that failed or was interrupted is done again from its start."""
     _must_be_unfinished(run)
-    return _branch(runner, run, _finished_entries(run))
+    invocation = _branch(runner, run, _finished_entries(run))
+    invocation.asked = turns.count_requests(run.asked, run.step_runs)  # what failed counts as asked: try the next reply
+    return invocation
 
 
 def step(runner: Runner, run: Run, name: str | None, trial: bool) -> Invocation:
@@ -91,6 +93,7 @@ def _branch(
     replay = [replace(entry, steps=[copies[id(old)] for old in entry.steps]) for entry in entries]
     turns.make_current(new)
     invocation = runner._invocation(new, Journal(new, replay, steps, until))
+    invocation.asked = turns.count_requests(run.asked, new.step_runs)
     for copied in new.step_runs:
         invocation.executions[copied.agent.name] = copied.number
         invocation.llm_calls += len(copied.requests)

@@ -34,6 +34,7 @@ class Invocation:
     journal: Journal
     complete: Callable[[LlmNode], None]
     run_node: RunNode
+    asked: dict[str, int]
     llm_calls: int = 0
     executions: dict[str, int] = field(default_factory=dict)
     claimed: set[str] = field(default_factory=set)
@@ -47,6 +48,12 @@ class Invocation:
                 f"the run asked its models {limit} times, which is the limit. Raise it with "
                 "RunConfig(max_llm_calls=…), or give a loop max_iterations."
             ).as_adk("LlmCallsLimitExceededException", f"Max number of llm calls limit of {limit} exceeded")
+
+    def next_ordinal(self, agent: str) -> int:
+        """How often the agent was asked before in this session; counts the request that is about to be made."""
+        ordinal = self.asked.get(agent, 0)
+        self.asked[agent] = ordinal + 1
+        return ordinal
 
     def begin_step(self, node: Node, branch: str | None) -> StepRun:
         number = self.executions.get(node.name, 0) + 1

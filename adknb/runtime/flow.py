@@ -67,6 +67,7 @@ async def _ask_once(context: InvocationContext, node: LlmNode, step: StepRun) ->
         async for event in _after_reply(context, node, step, early, actions):
             yield event
         return
+    request.ordinal = context.invocation.next_ordinal(node.name)
     record = Request(request, seen=len(context.invocation.run.turn_events))
     step.requests.append(record)
     started = time.perf_counter()

@@ -179,7 +179,6 @@ class Runner:
 
                 service = defaults.session_service()
             session = await service.create_session(app_name=self.app_name, user_id=user_id, state=state)
-            self._restart_models()
         else:
             session = await self._find_session(session, user_id)
             delta.update(state or {})
@@ -209,17 +208,11 @@ class Runner:
     def _invocation(self, run: Run, journal: Journal, config: RunConfig | None = None) -> Invocation:
         return Invocation(
             run, run.session, self._tree, self.rules, self.strategy, self._artifacts, config or RunConfig(), journal,
-            self._complete, run_node,
+            self._complete, run_node, dict(run.asked),
         )  # fmt: skip
 
     def _complete(self, node: LlmNode) -> None:
         node.complete(self._resolve, self._model, self._models)
-
-    def _restart_models(self) -> None:
-        """Models that keep a place (scripted replies) begin anew with a fresh session."""
-        models = [node.model for node in self._tree.walk() if isinstance(node, LlmNode) and node.is_complete]
-        for restart in {getattr(model, "restart", None) for model in models} - {None}:
-            restart()
 
     async def _finish(self, invocation: Invocation) -> Run:
         async with aclosing(self._drive(invocation)) as events:

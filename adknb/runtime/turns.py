@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adknb.core.events import Event
-from adknb.core.run import Run, Session, Turn
+from adknb.core.run import Run, Session, StepRun, Turn
 from adknb.core.state import APP_PREFIX, TEMP_PREFIX, USER_PREFIX, Scopes, apply_delta
 
 
@@ -41,6 +41,7 @@ def new_turn(session: Session) -> dict[str, Any]:
     return {
         "turn": len(session.chain), "previous": previous, "lead": session.history[known:],
         "start": len(session.history), "start_state": dict(session.state),
+        "asked": count_requests(previous.run.asked, previous.run.step_runs) if previous is not None else {},
     }  # fmt: skip
 
 
@@ -48,8 +49,16 @@ def same_turn(run: Run) -> dict[str, Any]:
     """The fields of a Run that takes the place of `run` in its turn."""
     return {
         "turn": run.turn, "previous": run.previous, "lead": run.lead, "start": run.start,
-        "start_state": run.start_state, "parent": run,
+        "start_state": run.start_state, "asked": run.asked, "parent": run,
     }  # fmt: skip
+
+
+def count_requests(before: Mapping[str, int], steps: Iterable[StepRun]) -> dict[str, int]:
+    """`before` and the requests of these steps, by agent name."""
+    asked = dict(before)
+    for step in steps:
+        asked[step.agent.name] = asked.get(step.agent.name, 0) + len(step.requests)
+    return asked
 
 
 def add(run: Run) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adknb import IncludeContents, LlmAgent, LoopAgent, ParallelAgent, Run, Runner, RunStateError, SequentialAgent
+from adknb import IncludeContents, LlmAgent, LlmRequest, LoopAgent, ParallelAgent, Run, Runner, RunStateError, SequentialAgent
 from adknb.models.scripted import ScriptedModel
 
 
@@ -22,7 +22,14 @@ def pipeline(**b: Any) -> SequentialAgent:
 
 
 def model() -> ScriptedModel:
-    return ScriptedModel({name: [f"{name.lower()}{i}" for i in range(1, 9)] for name in "ABC"})
+    """Counts how often each agent was really asked: a1, a2 …"""
+    calls: dict[str, int] = {}
+
+    def answer(request: LlmRequest) -> str:
+        calls[request.agent] = calls.get(request.agent, 0) + 1
+        return f"{request.agent.lower()}{calls[request.agent]}"
+
+    return ScriptedModel(answer)
 
 
 def outputs(run: Run) -> list[str]:
@@ -118,7 +125,7 @@ def test_a_child_of_a_parallel_means_the_whole_parallel() -> None:
             LlmAgent(name="D", instruction="d"),
         ],
     )
-    runner = Runner(root, model=ScriptedModel({name: [f"{name.lower()}{i}" for i in range(1, 9)] for name in "ABCD"}))
+    runner = Runner(root, model=model())
     run = runner.run("hi")
     assert sorted(outputs(run)) == ["a1", "b1", "c1", "d1"]
     again = runner.run_from(run, "C")
@@ -188,3 +195,13 @@ def test_include_contents_of_the_agent_still_counts_as_written() -> None:
     run = runner.run("hi")
     assert [content.text for content in run.step("B").requests[0].sent.contents] == ["For context:[A] said: a1"]
     assert len(run.step("C").requests[0].sent.contents) == 3
+
+
+def test_a_step_run_again_gets_the_same_scripted_reply() -> None:
+    runner = Runner(pipeline(), model=ScriptedModel({name: [f"{name}1", f"{name}2"] for name in "ABC"}))
+    run = runner.run("one")
+    assert outputs(runner.run_from(run, "B")) == ["A1", "B1", "C1"]
+    second = runner.run("two", session=run.session)
+    assert outputs(second) == ["A2", "B2", "C2"]
+    assert outputs(runner.step(runner.rewind(second, "B"))) == ["A2", "B2"]
+    assert outputs(runner.run("one")) == ["A1", "B1", "C1"]  # a fresh session
