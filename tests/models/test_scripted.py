@@ -23,8 +23,13 @@ def test_it_is_a_model() -> None:
 
 async def test_each_agent_gets_its_own_replies_in_order() -> None:
     model = ScriptedModel({"TriageAgent": ["a", "b"], "DraftAgent": ["c", "d"]})
-    agents = ["DraftAgent", "TriageAgent", "TriageAgent", "DraftAgent"]
-    assert [text(await answer(model, agent)) for agent in agents] == ["c", "a", "b", "d"]
+    asked = [("DraftAgent", 0), ("TriageAgent", 0), ("TriageAgent", 1), ("DraftAgent", 1)]
+    assert [text(await answer(model, agent, ordinal)) for agent, ordinal in asked] == ["c", "a", "b", "d"]
+
+
+async def test_a_request_made_again_gets_its_reply_again() -> None:
+    model = ScriptedModel({"DraftAgent": ["a", "b"]})
+    assert [text(await answer(model, ordinal=ordinal)) for ordinal in (1, 1, 0, 1)] == ["b", "b", "a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +69,6 @@ async def test_an_answer_can_be_changed_without_changing_the_script() -> None:
     model = ScriptedModel({"DraftAgent": ["x"]})
     response = await answer(model)
     response.content = None
-    model.restart()
     assert text(await answer(model)) == "x"
 
 
@@ -72,11 +76,11 @@ async def test_an_exception_is_raised_and_the_next_reply_follows() -> None:
     failure = ConnectionError("reset by peer")
     model = ScriptedModel({"DraftAgent": [failure, TimeoutError, "fine"]})
     with pytest.raises(ConnectionError) as caught:
-        await answer(model)
+        await answer(model, ordinal=0)
     assert caught.value is failure
     with pytest.raises(TimeoutError):
-        await answer(model)
-    assert text(await answer(model)) == "fine"
+        await answer(model, ordinal=1)
+    assert text(await answer(model, ordinal=2)) == "fine"
 
 
 async def test_a_function_sees_the_request() -> None:
@@ -98,34 +102,28 @@ async def test_one_function_answers_for_all_agents() -> None:
 
 async def test_a_plain_list_serves_one_agent() -> None:
     model = ScriptedModel(["1", "2"])
-    assert [text(await answer(model, "A")), text(await answer(model, "A"))] == ["1", "2"]
+    assert [text(await answer(model, "A", ordinal)) for ordinal in (0, 1)] == ["1", "2"]
     with pytest.raises(ReplyMissingError) as caught:
         await answer(model, "B")
     assert str(caught.value) == (
         "'B' has no scripted replies: the plain list serves one agent, and 'A' asked first. "
         "Write one list each: ScriptedModel({'A': […], 'B': […]})."
     )
-    model.restart()
-    assert text(await answer(model, "B")) == "1"
 
 
 @pytest.mark.parametrize(
     ("replies", "message"),
     [
-        (["a", "b"], "asks for reply 3, but only 2 are scripted."),
-        (["a"], "asks for reply 2, but only 1 is scripted."),
-        ([], "asks for reply 1, but none is scripted."),
+        (["a", "b"], "asks for reply 3 of this session, but only 2 are scripted."),
+        (["a"], "asks for reply 2 of this session, but only 1 is scripted."),
+        ([], "asks for reply 1 of this session, but none is scripted."),
     ],
 )
 async def test_a_script_that_is_used_up_says_how_many_there_were(replies: list[str], message: str) -> None:
     model = ScriptedModel({"DraftAgent": replies})
-    for _ in replies:
-        await answer(model)
     with pytest.raises(ReplyMissingError) as caught:
-        await answer(model)
-    assert str(caught.value) == (
-        f"'DraftAgent' {message} Add replies to its list, or begin again with the model's restart()."
-    )
+        await answer(model, ordinal=len(replies))
+    assert str(caught.value) == f"'DraftAgent' {message} Add replies to its list, or start a fresh session."
     assert caught.value.agent == "DraftAgent"
 
 
@@ -138,17 +136,10 @@ async def test_an_agent_without_a_script_is_told_the_near_names() -> None:
     )
 
 
-async def test_restart_begins_with_the_first_replies() -> None:
-    model = ScriptedModel({"A": ["1", "2"], "B": ["3"]})
-    before = [text(await answer(model, agent)) for agent in ("A", "B", "A")]
-    model.restart()
-    assert before == [text(await answer(model, agent)) for agent in ("A", "B", "A")] == ["1", "3", "2"]
-
-
-async def test_tasks_that_ask_at_once_each_get_another_reply() -> None:
+async def test_tasks_that_ask_at_once_each_get_their_own_reply() -> None:
     model = ScriptedModel({"DraftAgent": [str(number) for number in range(100)]})
-    answers = await asyncio.gather(*(answer(model) for _ in range(100)))
-    assert sorted(int(text(response)) for response in answers) == list(range(100))
+    answers = await asyncio.gather(*(answer(model, ordinal=ordinal) for ordinal in range(100)))
+    assert [int(text(response)) for response in answers] == list(range(100))
 
 
 async def test_streaming_gives_the_reply_whole() -> None:
@@ -190,7 +181,7 @@ def test_any_interleaving_of_agents_gives_each_its_list(script: dict[str, list[s
 
     async def play() -> None:
         for agent in order:
-            got[agent].append(text(await answer(model, agent)))
+            got[agent].append(text(await answer(model, agent, len(got[agent]))))
 
     asyncio.run(play())
     assert got == script
