@@ -91,9 +91,7 @@ class Part:
         if self.inline_data is not None:
             encoded = base64.b64encode(self.inline_data.data).decode("ascii")
             return {"inline_data": {"mime_type": self.inline_data.mime_type, "data": encoded}}
-        if self.text is None:
-            return {}
-        return {"text": self.text, "thought": True} if self.thought else {"text": self.text}
+        return _without_none(text=self.text, thought=self.thought or None)
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Part:

@@ -38,7 +38,9 @@ def _is_gemini(schema: Mapping[str, Any]) -> bool:
     return isinstance(kind, str) and kind.isupper()
 
 
-def _convert(schema: Mapping[str, Any], definitions: Mapping[str, Any], place: str, seen: tuple[str, ...]) -> Any:
+def _convert(
+    schema: Mapping[str, Any], definitions: Mapping[str, Any], place: str, seen: tuple[str, ...]
+) -> dict[str, Any]:
     if "$ref" in schema:
         name = str(schema["$ref"]).rsplit("/", 1)[-1]
         if name in seen:
@@ -84,13 +86,15 @@ def _convert(schema: Mapping[str, Any], definitions: Mapping[str, Any], place: s
         elif key == "additionalProperties" and value is False:
             continue  # unknown fields never fit a Gemini schema anyway
         elif key not in _DROPPED and key not in ("type", "const"):
-            raise NotSupported(f"{place}: {key!r} cannot be said in a Gemini schema. Remove it or restructure the model.")
+            raise NotSupported(
+                f"{place}: {key!r} cannot be said in a Gemini schema. Remove it or restructure the model."
+            )
     return {key: value for key, value in result.items() if value is not None}
 
 
 def _convert_choice(
     schema: Mapping[str, Any], joined: str, definitions: Mapping[str, Any], place: str, seen: tuple[str, ...]
-) -> Any:
+) -> dict[str, Any]:
     choices = [choice for choice in schema[joined] if choice.get("type") != "null"]
     if len(choices) != 1:
         raise NotSupported(f"{place}: a union ({joined}); a Gemini schema takes one type. Choose one, or use text.")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Callback = Callable[..., Any]
 
 
-class IncludeContents(str, enum.Enum):
+class IncludeContents(enum.StrEnum):
     """Which history a request carries: all of it, or only the current turn (see `rules.history`)."""
 
     DEFAULT = "default"

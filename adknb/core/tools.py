@@ -54,7 +54,7 @@ class FunctionTool:
         if not callable(func):
             raise SpecError(f"a tool must be a function, not {func!r}")
         self.func = func
-        self.name = name or getattr(func, "__name__", type(func).__name__)
+        self.name: str = name or getattr(func, "__name__", type(func).__name__)
         self.description = description if description is not None else (inspect.getdoc(func) or "")
         if not self.description.strip():
             raise SpecError(
@@ -63,13 +63,15 @@ class FunctionTool:
             )
         self.context_parameter: str | None = None
         self.parameters, self.returns = self._read_signature()
-        self.is_async = inspect.iscoroutinefunction(func) or inspect.iscoroutinefunction(getattr(func, "__call__", None))
+        self.is_async = inspect.iscoroutinefunction(func) or inspect.iscoroutinefunction(type(func).__call__)
 
     def _read_signature(self) -> tuple[tuple[Parameter, ...], ValueType | None]:
         try:
             hints = typing.get_type_hints(self.func)
         except NameError as error:
-            raise SpecError(f"tool {self.name!r}: an annotation cannot be resolved ({error}). Import that name.") from error
+            raise SpecError(
+                f"tool {self.name!r}: an annotation cannot be resolved ({error}). Import that name."
+            ) from error
         parameters = []
         for parameter in inspect.signature(self.func).parameters.values():
             hint = hints.get(parameter.name)
@@ -85,7 +87,9 @@ class FunctionTool:
         result = hints.get("return", dict)
         if result is type(None):
             return tuple(parameters), None
-        return tuple(parameters), ValueType("OBJECT") if result is Any else value_type(result, f"tool {self.name!r}, result")
+        return tuple(parameters), ValueType("OBJECT") if result is Any else value_type(
+            result, f"tool {self.name!r}, result"
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"

@@ -6,7 +6,7 @@ Pure functions of their arguments: nothing is read or written. A subclass states
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from adknb.core.content import Content, Part
@@ -83,8 +83,8 @@ class Rules(ABC):
         """Raise `StateValueError` for a value that a state of this ADK cannot hold."""
 
     @abstractmethod
-    def missing(self, placeholder: Placeholder, agent: str) -> AdknbError:
-        """The error for a required placeholder without a value."""
+    def missing(self, placeholder: Placeholder, agent: str, known: Collection[str]) -> AdknbError:
+        """The error for a required placeholder without a value; `known` are the keys that there are."""
 
     # the system instruction
 
@@ -111,6 +111,13 @@ class Rules(ABC):
     @abstractmethod
     def schema_by_tool(self, agent: LlmAgent, model: str) -> bool:
         """Whether the answer is asked for by the tool `set_model_response` instead of a response schema."""
+
+    def config(self, agent: LlmAgent, model: str) -> dict[str, Any]:
+        """The agent's generate_content_config and response schema, as this ADK's types hold their values."""
+        config = agent.generate_content_config.to_dict() if agent.generate_content_config is not None else {}
+        if agent.output_schema is not None and not self.schema_by_tool(agent, model):
+            config |= {"response_schema": agent.output_schema, "response_mime_type": "application/json"}
+        return config
 
     @abstractmethod
     def declaration(self, tool: FunctionTool) -> dict[str, Any]: ...

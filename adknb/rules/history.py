@@ -30,10 +30,11 @@ def read(
     event: Event, rules_name: str, visible: Callable[[Event], bool], narrate: Callable[[Event], Content | None]
 ) -> Reading:
     """The event's reading, from the event's own cache when it is there."""
-    if event.readings is None:
-        event.readings = {}
-    elif rules_name in event.readings:
-        return event.readings[rules_name]
+    readings: dict[str, Reading] | None = event.readings
+    if readings is None:
+        readings = event.readings = {}
+    elif rules_name in readings:
+        return readings[rules_name]
     content = event.content
     if content is None or not visible(event):
         reading = Reading(None, None, False)
@@ -42,7 +43,7 @@ def read(
         reading = Reading(
             (content, event), (narrated, event) if narrated is not None else None, bool(content.function_responses)
         )
-    event.readings[rules_name] = reading
+    readings[rules_name] = reading
     return reading
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from adknb.core.content import Content, Part
@@ -14,6 +14,7 @@ from adknb.core.errors import (
     MissingKeyError,
     OutputSchemaError,
     StateValueError,
+    near_names,
 )
 from adknb.core.events import USER, Event
 from adknb.core.requests import Segment
@@ -24,12 +25,22 @@ from adknb.rules import history, texts
 from adknb.rules.base import Output, Placeholder, Rules, Sections, Sourced, Template
 from adknb.rules.java_arguments import coerce
 from adknb.rules.output_schema import DoesNotFit, parse_and_validate, validate
-from adknb.rules.values import java_hash_copy_order, java_is_blank, java_is_identifier, java_json, java_text, java_trim
+from adknb.rules.values import (
+    java_float,
+    java_hash_copy_order,
+    java_is_blank,
+    java_is_identifier,
+    java_json,
+    java_text,
+    java_trim,
+)
 
 _PLACEHOLDER: Final = re.compile(r"\{+[^{}]*\}+")
 _NAME: Final = re.compile(r"_?[a-zA-Z0-9]*([. _-][a-zA-Z0-9]+)*")
 _GEMINI_2: Final = re.compile(r"gemini-2\..*", re.DOTALL)
-_MODEL_PATH: Final = re.compile(r"projects/[^/]+/locations/[^/]+/publishers/[^/]+/models/(.+)|apigee/(?:[^/]+/){0,2}(.+)")
+_MODEL_PATH: Final = re.compile(
+    r"projects/[^/]+/locations/[^/]+/publishers/[^/]+/models/(.+)|apigee/(?:[^/]+/){0,2}(.+)"
+)
 _ARTIFACT: Final = "artifact."
 
 
@@ -50,16 +61,19 @@ class JavaRules(Rules):
             raise AgentNameError(
                 f"agent {name!r}: ADK Java allows letters and digits, joined by single dots, spaces, hyphens or "
                 "underscores (one underscore may lead). Rename it."
-            ).as_adk("IllegalArgumentException", f"Agent name '{name}' does not match regex '{texts.JAVA_NAME_PATTERN}'.")
-        if name == USER:
-            raise AgentNameError("an agent may not be named 'user': its replies would count as the person's. Rename it.").as_adk(
-                "IllegalArgumentException", "Agent name cannot be 'user'; reserved for end-user input."
+            ).as_adk(
+                "IllegalArgumentException", f"Agent name '{name}' does not match regex '{texts.JAVA_NAME_PATTERN}'."
             )
+        if name == USER:
+            raise AgentNameError(
+                "an agent may not be named 'user': its replies would count as the person's. Rename it."
+            ).as_adk("IllegalArgumentException", "Agent name cannot be 'user'; reserved for end-user input.")
         names = [agent.name for agent in root.sub_agents]
         doubled = sorted({sub_name for sub_name in names if names.count(sub_name) > 1})
         if doubled:
             raise AgentNameError(f"agent {name!r} has two sub-agents named {doubled[0]!r}. Rename one.").as_adk(
-                "IllegalArgumentException", f"Agent named '{name}' has sub-agents with duplicate names: [{', '.join(doubled)}]."
+                "IllegalArgumentException",
+                f"Agent named '{name}' has sub-agents with duplicate names: [{', '.join(doubled)}].",
             )
 
     # placeholders and values (InstructionUtils)
@@ -108,14 +122,17 @@ class JavaRules(Rules):
             ).as_adk("NullPointerException", None)
         check_value(key, value)
 
-    def missing(self, placeholder: Placeholder, agent: str) -> AdknbError:
+    def missing(self, placeholder: Placeholder, agent: str, known: Collection[str]) -> AdknbError:
         if placeholder.artifact:
             return MissingArtifactError(
                 f"agent {agent!r}: the instruction needs the artifact {placeholder.name!r}, which nobody saved. Save it in "
                 f"an earlier step, or make it optional: {{{_ARTIFACT}{placeholder.name}?}}"
             ).as_adk("IllegalArgumentException", f"Artifact {placeholder.name} not found.")
         return MissingKeyError(
-            f"agent {agent!r}: the instruction needs the state key {placeholder.name!r}, which nobody wrote.", placeholder.name
+            f"agent {agent!r}: the instruction needs the state key {placeholder.name!r}, which nobody wrote."
+            f"{near_names(placeholder.name, known)} Write it in an earlier step (output_key={placeholder.name!r}), start with it "
+            f"(state={{{placeholder.name!r}: …}}), or make it optional: {{{placeholder.name}?}}",
+            placeholder.name,
         ).as_adk("IllegalArgumentException", f"Context variable not found: `{placeholder.name}`.")
 
     # the system instruction (Instructions, Identity, AgentTransfer, LlmRequest.appendInstructions)
@@ -191,7 +208,7 @@ class JavaRules(Rules):
                 parts.append(
                     Part(text=f"[{author}] `{answer.name}` tool returned result: {java_json(answer.response)}")
                 )
-            elif part.text is None:
+            elif part.text is None and part != _NOTHING:
                 parts.append(part)
         return Content("user", tuple(parts)) if len(parts) > 1 else None
 
@@ -199,6 +216,16 @@ class JavaRules(Rules):
 
     def schema_by_tool(self, agent: LlmAgent, model: str) -> bool:
         return bool(agent.output_schema is not None and agent.tools and _GEMINI_2.fullmatch(_bare_model_name(model)))
+
+    def config(self, agent: LlmAgent, model: str) -> dict[str, Any]:
+        """`GenerateContentConfig` holds 32-bit floats."""
+        config = super().config(agent, model)
+        for name, value in config.items():
+            if isinstance(value, float):
+                config[name] = java_float(value)
+            elif name == "response_schema":
+                config[name] = _with_double_bounds(value)
+        return config
 
     def declaration(self, tool: FunctionTool) -> dict[str, Any]:
         return {
@@ -216,7 +243,7 @@ class JavaRules(Rules):
         return texts.JAVA_TRANSFER_DECLARATION
 
     def set_model_response_declaration(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        return {**texts.JAVA_SET_MODEL_RESPONSE, "parameters": schema}
+        return {**texts.JAVA_SET_MODEL_RESPONSE, "parameters": _with_double_bounds(schema)}
 
     # replies (LlmAgent.maybeSaveOutputToState, SetModelResponseTool)
 
@@ -261,6 +288,7 @@ class JavaRules(Rules):
 
 _BLANK_LINE: Final = Segment("\n\n", "separator")
 _FOR_CONTEXT: Final = Part(text="For context:")
+_NOTHING: Final = Part()
 
 
 def _is_visible(event: Event) -> bool:
@@ -271,7 +299,7 @@ def _is_visible(event: Event) -> bool:
     for part in content.parts:
         if part.function_call is not None or part.function_response is not None:
             return True
-        if not part.thought and part != Part():
+        if not part.thought and part != _NOTHING:
             return True
     return False
 
@@ -289,8 +317,24 @@ def _schema(value_type: ValueType) -> dict[str, Any]:
     return {"type": value_type.kind}
 
 
+def _with_double_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A Gemini schema as the SDK's `Schema` holds it: a minimum of 0 is 0.0."""
+    result = dict(schema)
+    for name in ("minimum", "maximum"):
+        if name in schema:
+            result[name] = float(schema[name])
+    if "items" in schema:
+        result["items"] = _with_double_bounds(schema["items"])
+    if "properties" in schema:
+        result["properties"] = {name: _with_double_bounds(item) for name, item in schema["properties"].items()}
+    return result
+
+
 def _camel_case(value: Any) -> Any:
     """A part's JSON in the spelling of the Java SDK: `inlineData`, `mimeType`."""
     if isinstance(value, dict):
-        return {re.sub(r"_([a-z])", lambda match: match.group(1).upper(), key): _camel_case(item) for key, item in value.items()}
+        return {
+            re.sub(r"_([a-z])", lambda match: match.group(1).upper(), key): _camel_case(item)
+            for key, item in value.items()
+        }
     return value

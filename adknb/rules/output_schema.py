@@ -11,10 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NoReturn
 
 from adknb.core.errors import OutputSchemaError
-from adknb.rules.values import java_hash_order
+from adknb.rules.values import java_hash_order, java_is_identifier_part
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
-_NULL: Final = re.compile(r"null(?![\w$])")
 _LONG: Final = range(-(2**63), 2**63)
 
 
@@ -35,21 +34,33 @@ def parse_and_validate(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises `DoesNotFit` where ADK Java falls back to the raw text, `OutputSchemaError` where it stops.
     """
-    start = _SPACE.match(text).end()  # type: ignore[union-attr]  # the pattern matches the empty text too
-    if _NULL.match(text, start):
-        error = OutputSchemaError("the reply is null, on which ADK Java fails. Ask the model for an object.")
-        raise error.as_adk(
-            "NullPointerException", 'Cannot invoke "java.util.Map.entrySet()" because "args" is null'
-        )
     try:
-        value, _ = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
-    except (ValueError, RecursionError) as error:
+        value = read_json(text)
+    except ValueError as error:
         raise DoesNotFit(f"no JSON ({error})") from None
+    if value is None:
+        error = OutputSchemaError("the reply is null, on which ADK Java fails. Ask the model for an object.")
+        raise error.as_adk("NullPointerException", 'Cannot invoke "java.util.Map.entrySet()" because "args" is null')
     if not isinstance(value, dict):
         raise DoesNotFit(f"a JSON {_kind(value)}, not an object")
     ordered = {key: value[key] for key in java_hash_order(value)}
     validate(ordered, schema, ordered)
     return ordered
+
+
+def read_json(text: str) -> Any:
+    """The first JSON value of a text as Jackson's `readValue` reads it; what follows is not looked at.
+
+    Raises `ValueError` when the text does not begin with one.
+    """
+    start = _SPACE.match(text).end()  # type: ignore[union-attr]  # the pattern matches the empty text too
+    try:
+        value, end = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(value, (dict, list, str)) and end < len(text) and java_is_identifier_part(text[end]):
+        raise ValueError(f"{text[start : end + 1]!r} is no token")
+    return value
 
 
 def validate(value: Mapping[str, Any], schema: Mapping[str, Any], keys: Iterable[str]) -> None:
@@ -71,9 +82,9 @@ def validate(value: Mapping[str, Any], schema: Mapping[str, Any], keys: Iterable
 def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
     if value is None:
         return bool(schema.get("nullable", False))
-    match schema.get("type"):
-        case None:
-            _no_value_present("a property without a type")
+    if "type" not in schema:
+        _no_value_present("a property without a type")
+    match schema["type"].upper():
         case "STRING":
             return isinstance(value, str)
         case "INTEGER":
@@ -100,7 +111,9 @@ def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
 
 
 def _no_value_present(what: str) -> NoReturn:
-    error = OutputSchemaError(f"the output_schema has {what}, on which ADK Java fails. Say its type, properties or items.")
+    error = OutputSchemaError(
+        f"the output_schema has {what}, on which ADK Java fails. Say its type, properties or items."
+    )
     raise error.as_adk("NoSuchElementException", "No value present")
 
 

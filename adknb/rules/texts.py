@@ -58,9 +58,7 @@ def java_transfer(targets: Sequence[tuple[str, str | None]], parent: str | None)
     )
     if parent is None:
         return text
-    return (
-        f"{text}\nIf neither you nor the other agents are best for the question, transfer to your parent agent {parent}.\n"
-    )
+    return f"{text}\nIf neither you nor the other agents are best for the question, transfer to your parent agent {parent}.\n"
 
 
 def java_does_not_fit(field: str | None, missing: bool) -> str:

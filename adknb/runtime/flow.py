@@ -78,7 +78,9 @@ async def _ask_once(context: InvocationContext, node: LlmNode, step: StepRun) ->
             record.reply = reply
             record.ms = (time.perf_counter() - started) * 1000
             if agent.after_model_callback:
-                edited = await model_callbacks(context, "after_model_callback", agent.after_model_callback, actions, reply)
+                edited = await model_callbacks(
+                    context, "after_model_callback", agent.after_model_callback, actions, reply
+                )
                 reply = edited if edited is not None else reply
             async for event in _after_reply(context, node, step, reply, actions):
                 yield event

@@ -21,9 +21,7 @@ async def system_segments(context: InvocationContext, node: LlmNode) -> list[Seg
     instruction = None
     if node.agent.instruction != "":
         instruction = await _resolved(context, node.template, node.agent.instruction, "instruction")
-    return node.rules.system(
-        Sections(node.schema_note, global_instruction, instruction, node.identity, node.transfer)
-    )
+    return node.rules.system(Sections(node.schema_note, global_instruction, instruction, node.identity, node.transfer))
 
 
 async def _resolved(
@@ -45,9 +43,9 @@ async def _resolved(
             if artifact is not None:
                 segments.append(Segment(invocation.rules.artifact_text(artifact), "artifact", piece.name))
             elif not piece.optional:
-                raise invocation.rules.missing(piece, context.node.name)
+                raise invocation.rules.missing(piece, context.node.name, state)
         elif piece.name in state:
             segments.append(Segment(invocation.rules.text_of(state[piece.name]), "state", piece.name))
         elif not piece.optional:
-            raise invocation.rules.missing(piece, context.node.name)
+            raise invocation.rules.missing(piece, context.node.name, state)
     return segments

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -26,7 +26,7 @@ from adknb.runtime.strategies import as_strategy
 from adknb.runtime.sync import run_sync
 from adknb.runtime.tree import LlmNode, check_overrides, make_node
 
-Message = str | Content | FunctionResponse | Iterable[FunctionResponse]
+Message = str | Content | FunctionResponse | Sequence[FunctionResponse]
 
 
 class Runner:
@@ -182,7 +182,7 @@ class Runner:
         else:
             session = await self._find_session(session, user_id)
             delta.update(state or {})
-        delta.update({key: REMOVED for key in clear if key in session.state})
+        delta.update({key: REMOVED for key in ([clear] if isinstance(clear, str) else clear) if key in session.state})
         run = self._new_run(session, content, turns.new_turn(session))
         turns.add(run)
         await self._store(run, Event(USER, content, EventActions(delta), run.invocation_id))
@@ -266,7 +266,11 @@ def as_message(message: Message) -> Content:
         return message
     if isinstance(message, str):
         return Content.user(message)
-    answers = [message] if isinstance(message, FunctionResponse) else list(message)
-    if answers and all(isinstance(answer, FunctionResponse) for answer in answers):
+    answers = [message] if isinstance(message, FunctionResponse) else message
+    if (
+        isinstance(answers, (list, tuple))
+        and answers
+        and all(isinstance(answer, FunctionResponse) for answer in answers)
+    ):
         return Content("user", tuple(Part(function_response=answer) for answer in answers))
     raise SpecError(f"a message is text, a Content or FunctionResponses, not {message!r}")

@@ -18,9 +18,7 @@ class AgentHistory:
 
     __slots__ = ("_model", "_rules", "agent", "branch", "events")
 
-    def __init__(
-        self, rules: Rules, agent: LlmAgent, model: str, branch: str | None, events: Sequence[Event]
-    ) -> None:
+    def __init__(self, rules: Rules, agent: LlmAgent, model: str, branch: str | None, events: Sequence[Event]) -> None:
         self._rules = rules
         self._model = model
         self.agent = agent
@@ -82,4 +80,6 @@ def as_strategy(value: Any) -> ContextStrategy:
     if callable(getattr(value, "contents", None)) and isinstance(getattr(value, "name", None), str):
         strategy: ContextStrategy = value
         return strategy
-    raise SpecError(f"a context strategy is a name, a map per agent, or an object with name and contents(); not {value!r}")
+    raise SpecError(
+        f"a context strategy is a name, a map per agent, or an object with name and contents(); not {value!r}"
+    )

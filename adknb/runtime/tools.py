@@ -32,7 +32,9 @@ def long_running_ids(node: LlmNode, calls: list[FunctionCall]) -> frozenset[str]
     return frozenset(call.id for call in calls if call.id and call.name in tools and tools[call.name].long_running)
 
 
-async def answer_calls(context: InvocationContext, node: LlmNode, step: StepRun, calls: list[FunctionCall]) -> Event | None:
+async def answer_calls(
+    context: InvocationContext, node: LlmNode, step: StepRun, calls: list[FunctionCall]
+) -> Event | None:
     """Run the called tools in order and answer them in one event; None when nothing is to be answered.
 
     Each tool sees the state that the earlier ones wrote; their deltas and actions are merged, the last one wins.
@@ -60,7 +62,9 @@ async def _answer(
         return rules.unknown_tool(call.name)
     tool_context = ToolContext(context, actions, call.id)
     args = dict(call.args)
-    result = await tool_callbacks(tool_context, "before_tool_callback", node.agent.before_tool_callback, tool, args, tool_context)
+    result = await tool_callbacks(
+        tool_context, "before_tool_callback", node.agent.before_tool_callback, tool, args, tool_context
+    )
     if result is None:
         result = await _run(node, step, tool, args, tool_context)
     changed = await tool_callbacks(
@@ -81,7 +85,9 @@ async def _run(
         if tool.is_async:
             value = await tool.func(**arguments)
         else:
-            value = await threads.run_abandonable(lambda: tool.func(**arguments), lambda: _abandon(step, tool, tool_context))
+            value = await threads.run_abandonable(
+                lambda: tool.func(**arguments), lambda: _abandon(step, tool, tool_context)
+            )
     except AdknbError:
         raise
     except Exception as error:

@@ -86,13 +86,11 @@ class LlmNode(Node):
         targets = self.targets()
         self.schema_by_tool = rules.schema_by_tool(agent, self.model.name)
         self.declarations = {tool.name: rules.declaration(tool) for tool in agent.tools}
-        self.config = agent.generate_content_config.to_dict() if agent.generate_content_config else {}
+        self.config = rules.config(agent, self.model.name)
         self.schema_note: list[Segment] | None = None
         if self.schema_by_tool:
             self.declarations[SET_MODEL_RESPONSE] = rules.set_model_response_declaration(agent.output_schema)
             self.schema_note = [Segment(rules.schema_note, "schema note")]
-        elif agent.output_schema is not None:
-            self.config |= {"response_schema": agent.output_schema, "response_mime_type": "application/json"}
         self.transfer: list[Segment] | None = None
         if targets:
             self.tools = {**self.tools, TRANSFER.name: TRANSFER}
@@ -126,7 +124,9 @@ def check_overrides(root: Node, overrides: Mapping[str, Any]) -> None:
     names = [node.name for node in root.walk() if isinstance(node, LlmNode)]
     for name in overrides:
         if name not in names:
-            raise ModelError(f"models names the agent {name!r}, which is not in {root.name!r}.{near_names(name, names)}")
+            raise ModelError(
+                f"models names the agent {name!r}, which is not in {root.name!r}.{near_names(name, names)}"
+            )
 
 
 def _template(instruction: object, rules: Rules) -> Template | None:

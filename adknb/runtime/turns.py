@@ -98,5 +98,12 @@ def detached(run: Run) -> Session:
     )
     session = run.session
     return Session(
-        session.id, session.app_name, session.user_id, state, list(past), list(past), list(session.chain[: run.turn]), scopes
+        session.id,
+        session.app_name,
+        session.user_id,
+        state,
+        list(past),
+        list(past),
+        list(session.chain[: run.turn]),
+        scopes,
     )

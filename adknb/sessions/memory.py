@@ -44,9 +44,7 @@ class InMemorySessionService:
 
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> list[Session]:
         return [
-            session
-            for (app, user, _), session in self._sessions.items()
-            if app == app_name and user_id in (None, user)
+            session for (app, user, _), session in self._sessions.items() if app == app_name and user_id in (None, user)
         ]
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:

@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 
-from adknb import IncludeContents, LlmAgent, LlmRequest, LoopAgent, ParallelAgent, Run, Runner, RunStateError, SequentialAgent
+from adknb import (
+    IncludeContents,
+    LlmAgent,
+    LlmRequest,
+    LoopAgent,
+    ParallelAgent,
+    Run,
+    Runner,
+    RunStateError,
+    SequentialAgent,
+)
 from adknb.models.scripted import ScriptedModel
 
 
@@ -121,7 +131,9 @@ def test_a_child_of_a_parallel_means_the_whole_parallel() -> None:
         name="p",
         sub_agents=[
             LlmAgent(name="A", instruction="a"),
-            ParallelAgent(name="fan", sub_agents=[LlmAgent(name="B", instruction="b"), LlmAgent(name="C", instruction="c")]),
+            ParallelAgent(
+                name="fan", sub_agents=[LlmAgent(name="B", instruction="b"), LlmAgent(name="C", instruction="c")]
+            ),
             LlmAgent(name="D", instruction="d"),
         ],
     )
