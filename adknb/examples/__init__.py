@@ -1,0 +1,1 @@
+"""Pipelines that the lessons, the demo and the tests share."""
