@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adknb.core.content import Content
 from adknb.core.errors import RunStateError, near_names
-from adknb.core.events import USER, Event, EventActions
+from adknb.core.events import USER
 from adknb.core.run import JournalEntry, Run, Session
-from adknb.core.state import REMOVED
 from adknb.runtime import turns
 from adknb.runtime.context import Invocation
 from adknb.runtime.journal import Journal
@@ -62,13 +61,16 @@ def run_from(runner: Runner, run: Run, name: str, trial: bool) -> Invocation:
     return invocation
 
 
-async def rerun(runner: Runner, run: Run, message: Content, clear: Sequence[str]) -> Invocation:
+async def rerun(
+    runner: Runner, run: Run, message: Content, state: Mapping[str, Any], clear: Iterable[str], pause: bool
+) -> Invocation:
     """The whole turn again, with the same or another message."""
+    for key, value in state.items():
+        runner.rules.check_state_value(key, value)
     new = runner._new_run(run.session, message, turns.same_turn(run))
     turns.make_current(new)
-    delta = {key: REMOVED for key in clear if key in run.session.state}
-    await runner._store(new, Event(USER, message, EventActions(delta), new.invocation_id))
-    return runner._invocation(new, Journal(new))
+    await runner._store_message(new, state, clear)
+    return runner._invocation(new, Journal(new, steps=0 if pause else None))
 
 
 def _branch(

@@ -35,6 +35,7 @@ class Invocation:
     complete: Callable[[LlmNode], None]
     run_node: RunNode
     asked: dict[str, int]
+    observer: Callable[[Run], object] | None = None
     llm_calls: int = 0
     executions: dict[str, int] = field(default_factory=dict)
     claimed: set[str] = field(default_factory=set)
@@ -60,7 +61,13 @@ class Invocation:
         self.executions[node.name] = number
         step = StepRun(node.agent, number, branch, start=len(self.run.turn_events))
         self.run.step_runs.append(step)
+        self.observe()
         return step
+
+    def observe(self) -> None:
+        """Tell whoever shows the run live that something changed."""
+        if self.observer is not None:
+            self.observer(self.run)
 
     def state(self, delta: dict[str, Any]) -> State:
         """The session's state, whose changes are noted in `delta`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -35,7 +35,8 @@ class Runner:
     `model` (a name or object) answers for agents that name none; `models` maps agent names to models that answer instead
     of the agents' own. `rules` is `java`. `strategy` is a context strategy (see `strategies.as_strategy`). Without a
     `session_service` each run without a session gets a fresh one in memory, with fresh `app:` and `user:` values.
-    `temp_keys` is `discard` (the SDK's contract) or `keep` (what ADK Java's in-memory service really does).
+    `temp_keys` is `discard` (the SDK's contract) or `keep` (what ADK Java's in-memory service really does). `observer` is
+    called with the Run whenever a step starts and an event comes.
 
     Raises `AgentNameError` for names that the rules do not allow.
     """
@@ -52,6 +53,7 @@ class Runner:
         artifact_service: ArtifactService | None = None,
         app_name: str = "adknb",
         temp_keys: str | None = None,
+        observer: Callable[[Run], object] | None = None,
     ) -> None:
         from adknb import defaults  # the one wiring place; imported here so that nothing above it needs to know it
 
@@ -73,6 +75,7 @@ class Runner:
         self._own_sessions = session_service is None
         self._sessions = session_service if session_service is not None else defaults.session_service()
         self._artifacts = artifact_service if artifact_service is not None else InMemoryArtifactService()
+        self._observer = observer
         self.last_run: Run | None = None
 
     # a whole turn
@@ -149,12 +152,20 @@ class Runner:
         """The run again from step `name` on; the steps before it are copied and not asked again."""
         return run_sync(self._finish(branch.run_from(self, run, name, trial)))
 
-    def rerun(self, run: Run, message: Message | None = None, *, clear: Iterable[str] = ()) -> Run:
+    def rerun(
+        self,
+        run: Run,
+        message: Message | None = None,
+        *,
+        state: Mapping[str, Any] | None = None,
+        clear: Iterable[str] = (),
+        pause: bool = False,
+    ) -> Run:
         """The run's turn again from its start, in its place; later turns become stale."""
         content = run.message if message is None else as_message(message)
 
         async def work() -> Run:
-            return await self._finish(await branch.rerun(self, run, content, tuple(clear)))
+            return await self._finish(await branch.rerun(self, run, content, state or {}, clear, pause))
 
         return run_sync(work())
 
@@ -169,7 +180,6 @@ class Runner:
         clear: Iterable[str],
     ) -> Run:
         content = as_message(message)
-        delta: dict[str, Any] = {}
         for key, value in (state or {}).items():
             self.rules.check_state_value(key, value)
         if session is None:
@@ -179,13 +189,12 @@ class Runner:
 
                 service = defaults.session_service()
             session = await service.create_session(app_name=self.app_name, user_id=user_id, state=state)
+            state = None
         else:
             session = await self._find_session(session, user_id)
-            delta.update(state or {})
-        delta.update({key: REMOVED for key in ([clear] if isinstance(clear, str) else clear) if key in session.state})
         run = self._new_run(session, content, turns.new_turn(session))
         turns.add(run)
-        await self._store(run, Event(USER, content, EventActions(delta), run.invocation_id))
+        await self._store_message(run, state or {}, clear)
         return run
 
     async def _find_session(self, session: Session | str, user_id: str) -> Session:
@@ -208,7 +217,7 @@ class Runner:
     def _invocation(self, run: Run, journal: Journal, config: RunConfig | None = None) -> Invocation:
         return Invocation(
             run, run.session, self._tree, self.rules, self.strategy, self._artifacts, config or RunConfig(), journal,
-            self._complete, run_node, dict(run.asked),
+            self._complete, run_node, dict(run.asked), self._observer,
         )  # fmt: skip
 
     def _complete(self, node: LlmNode) -> None:
@@ -235,6 +244,7 @@ class Runner:
                         continue
                     if not event.partial:
                         await self._store(run, event)
+                    invocation.observe()
                     yield event
             run.status = "completed"
         except Paused:
@@ -254,6 +264,12 @@ class Runner:
                 turns.discard_temp(session)
             if run.turn + 1 < len(session.chain):
                 turns.bring_back_later_turns(run)
+
+    async def _store_message(self, run: Run, state: Mapping[str, Any], clear: Iterable[str]) -> None:
+        """The user's event, with the values to start with and the keys to clear in its delta (ADK's `stateDelta`)."""
+        keys = [clear] if isinstance(clear, str) else clear
+        delta = {**state, **{key: REMOVED for key in keys if key in run.session.state}}
+        await self._store(run, Event(USER, run.message, EventActions(delta), run.invocation_id))
 
     async def _store(self, run: Run, event: Event) -> None:
         await self._sessions.append_event(run.session, event)
