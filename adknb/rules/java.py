@@ -37,7 +37,7 @@ from adknb.rules.values import (
 
 _PLACEHOLDER: Final = re.compile(r"\{+[^{}]*\}+")
 _NAME: Final = re.compile(r"_?[a-zA-Z0-9]*([. _-][a-zA-Z0-9]+)*")
-_GEMINI_2: Final = re.compile(r"gemini-2\..*", re.DOTALL)
+_GEMINI_2: Final = re.compile(r"gemini-2\..*")
 _MODEL_PATH: Final = re.compile(
     r"projects/[^/]+/locations/[^/]+/publishers/[^/]+/models/(.+)|apigee/(?:[^/]+/){0,2}(.+)"
 )

@@ -15,7 +15,12 @@ def java_is_identifier(text: str) -> bool:
 
     Java asks unit by unit of UTF-16, so that no character outside the basic plane belongs to a name.
     """
-    return bool(text) and _within(_START, text[0]) and all(_within(_PART, unit) for unit in text)
+    return bool(text) and _within(_START, text[0]) and all(map(java_is_identifier_part, text))
+
+
+def java_is_identifier_part(unit: str) -> bool:
+    """`Character.isJavaIdentifierPart` of one UTF-16 unit."""
+    return _within(_PART, unit)
 
 
 def _within(boundaries: list[int], character: str) -> bool:

@@ -58,7 +58,7 @@ def read_json(text: str) -> Any:
         value, end = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    if not isinstance(value, (dict, list, str)) and end < len(text) and java_is_identifier_part(text[end]):
+    if isinstance(value, (bool, type(None))) and text[end : end + 1] >= "0" and java_is_identifier_part(text[end]):
         raise ValueError(f"{text[start : end + 1]!r} is no token")
     return value
 

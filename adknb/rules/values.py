@@ -9,13 +9,15 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from adknb.rules.java_double import double_to_string
-from adknb.rules.java_identifiers import java_is_identifier
+from adknb.rules.java_identifiers import java_is_identifier, java_is_identifier_part
 
 __all__ = [
+    "java_float",
     "java_hash_copy_order",
     "java_hash_order",
     "java_is_blank",
     "java_is_identifier",
+    "java_is_identifier_part",
     "java_json",
     "java_text",
     "java_trim",
@@ -86,6 +88,14 @@ def _scalar(value: object) -> str:
 
 def _quoted(text: str) -> str:
     return '"' + _ESCAPED.sub(lambda match: _ESCAPES[match.group()], text) + '"'
+
+
+def java_float(value: float) -> float:
+    """What is left of a number in a 32-bit `Float`, as its digits say it: 0.123456789 becomes 0.12345679."""
+    packed = struct.pack("f", value)
+    (single,) = struct.unpack("f", packed)
+    digits = (float(f"{single:.{count}g}") for count in range(1, 10))
+    return next(shown for shown in digits if struct.pack("f", shown) == packed)
 
 
 def java_is_blank(text: str) -> bool:

@@ -18,6 +18,7 @@ from adknb.core.events import Event
 from adknb.core.requests import LlmRequest, LlmResponse
 from adknb.core.specs import BaseAgent, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
 from adknb.core.tools import FunctionTool, LongRunningFunctionTool
+from adknb.rules.output_schema import read_json
 from adknb.runtime.callbacks import CallbackContext, ToolContext
 from adknb.runtime.runner import Runner
 
@@ -111,10 +112,12 @@ def to_part(data: Mapping[str, Any]) -> Part:
 def guard(spec: Mapping[str, Any]) -> Callable[[CallbackContext], Content | None]:
     def require(context: CallbackContext) -> Content | None:
         try:
-            value = json.loads(str(context.text_of(context.state.get(spec["key"]))))
+            value = read_json(context.text_of(context.state.get(spec["key"])))
+            fields = value if isinstance(value, dict) else {}
+            fits = all(fields.get(field) is not None for field in spec["require"])
         except ValueError:
-            value = None
-        if isinstance(value, dict) and all(value.get(field) is not None for field in spec["require"]):
+            fits = False
+        if fits:
             context.state.update(spec.get("ok_set", {}))
             return None
         context.state.update(spec.get("fail_set", {}))
@@ -156,9 +159,9 @@ def build(node: Mapping[str, Any], log: list[Any]) -> BaseAgent:
     fields: dict[str, Any] = {"name": node["name"], "description": node.get("description")}
     fields["sub_agents"] = [build(child, log) for child in node.get("sub_agents", ())]
     for field, callback in (("guard", guard), ("before", setter)):
-        if node.get(field):
+        if node.get(field) is not None:
             fields["before_agent_callback"] = callback(node[field])
-    if node.get("after"):
+    if node.get("after") is not None:
         fields["after_agent_callback"] = setter(node["after"])
     kind = node["type"]
     if kind == "sequential":
@@ -177,7 +180,7 @@ def build(node: Mapping[str, Any], log: list[Any]) -> BaseAgent:
         ("before_model", model_setter), ("after_model", model_setter), ("before_tool", tool_setter),
         ("after_tool", tool_setter),
     ):  # fmt: skip
-        if node.get(field):
+        if node.get(field) is not None:
             fields[f"{field}_callback"] = make(node[field])
     dynamic = node.get("dynamic_instruction")
     return LlmAgent(
