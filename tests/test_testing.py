@@ -13,7 +13,8 @@ from hypothesis import given, strategies as st
 from adknb.core.content import Content, Part
 from adknb.core.errors import MissingKeyError, ModelError, RunStateError, SpecError
 from adknb.core.events import Event, EventActions
-from adknb.core.specs import LlmAgent
+from adknb.core.specs import IncludeContents, LlmAgent
+from adknb.core.tools import FunctionTool
 from adknb.examples.ticket import ESCALATION, NOTE, REPLIES, scripted_replies, ticket_pipeline
 from adknb.runtime.callbacks import CallbackContext
 from adknb.runtime.runner import Runner
@@ -86,7 +87,7 @@ def test_history_reaches_the_step_as_earlier_agents_words() -> None:
 
 def test_history_shows_what_none_leaves_out() -> None:
     step = run_step(
-        LlmAgent(name="Check", instruction="{draft}", include_contents="none"),
+        LlmAgent(name="Check", instruction="{draft}", include_contents=IncludeContents.NONE),
         state={"draft": "Dear customer"}, history=[("TriageAgent", TRIAGE), ("DraftAgent", "Dear customer")],
         replies=["APPROVE"],
     )  # fmt: skip
@@ -143,12 +144,21 @@ def test_without_replies_and_model_the_error_says_so() -> None:
         run_step(LlmAgent(name="A"))
 
 
-def test_a_result_shows_its_run_and_its_prompts() -> None:
-    shown = str(run_step(LlmAgent(name="A", instruction="Be \x1b[31mkind."), message="Hi", replies=["Hello."]))
-    assert shown.startswith("A: completed · 1 step · ")
-    assert shown.endswith(
-        '\n\nsent to A\n  [system] Be \\x1b[31mkind.\n\nYou are an agent. Your internal name is "A".\n  [user] Hi'
+def test_a_result_shows_what_was_sent_and_written() -> None:
+    agent = LlmAgent(name="A", instruction="Be \x1b[31mkind.", output_key="draft")
+    assert str(run_step(agent, message="Hi", replies=["Hello.\u202e"])) == (
+        "A, 1 request, wrote draft\n"
+        "sent\n"
+        '  [system] Be \\x1b[31mkind.\n    \n    You are an agent. Your internal name is "A".\n'
+        "  [user] Hi\n"
+        "wrote draft: 'Hello.\\u202e'"
     )
+
+
+def test_a_long_text_is_cut_where_it_is_shown() -> None:
+    step = run_step(LlmAgent(name="A"), message="x" * 5_000, replies=["Hello."])
+    assert str(step).endswith(f"\n  [user] {'x' * 4_000}… 1,000 more characters")
+    assert_prompt_contains(step, "x" * 5_000)
 
 
 def test_a_result_in_a_notebook_is_the_runs_card() -> None:
@@ -161,7 +171,7 @@ def test_a_result_in_a_notebook_is_the_runs_card() -> None:
 
 def test_the_variants_of_a_json_text() -> None:
     assert malformed('{"category": "billing", "urgency": 2}') == {
-        "prose": "Here is what I found: category is billing, urgency is 2.",
+        "prose": "Here is what I found: category is billing, urgency is 2",
         "fenced": '```json\n{"category": "billing", "urgency": 2}\n```',
         "truncated": '{"category": "billing", ',
         "missing_field": '{"urgency": 2}',
@@ -174,7 +184,7 @@ def test_the_variants_of_a_json_text() -> None:
 
 def test_the_variants_of_an_object() -> None:
     assert malformed({"category": "billing", "urgency": 2}, field="urgency") == {
-        "prose": "Here is what I found: category is billing, urgency is 2.",
+        "prose": "Here is what I found: category is billing, urgency is 2",
         "fenced": '```json\n{"category": "billing", "urgency": 2}\n```',
         "truncated": '{"category": "billing", ',
         "missing_field": {"category": "billing"},
@@ -297,14 +307,14 @@ def test_assert_wrote_tells_true_from_one() -> None:
     def set_flag(context: CallbackContext) -> None:
         context.state["ok"] = True
 
-    step = run_step(LlmAgent(name="A", before_agent_callback=set_flag), replies=["Hello."])
+    step = run_step(LlmAgent(name="A", before_agent_callback=(set_flag,)), replies=["Hello."])
     assert_wrote(step, "ok", True)
     assert failure(assert_wrote, step, "ok", 1) == "A wrote 'ok' as\n  True\nand not as\n  1"
 
 
 def test_failures_of_the_other_assertions() -> None:
     step = run_step(LlmAgent(name="A", instruction="Be kind.", output_key="draft"), message="Hi", replies=["Hello."])
-    shown = '  [system] Be kind.\n\nYou are an agent. Your internal name is "A".\n  [user] Hi'
+    shown = '  [system] Be kind.\n    \n    You are an agent. Your internal name is "A".\n  [user] Hi'
     assert_not_written(step, "verdict")
     assert_prompt_contains(step, "Be kind.")
     assert_prompt_lacks(step, "Be cruel.")
@@ -329,7 +339,7 @@ def test_assertions_take_the_steps_of_a_run_too() -> None:
         """Look a name up."""
         return {"name": name}
 
-    agent = LlmAgent(name="A", tools=[lookup])
+    agent = LlmAgent(name="A", tools=(FunctionTool(lookup),))
     call = Part.from_function_call("lookup", {"name": "Ada"})
     step = run_step(agent, replies=[call, "Found."]).run.step("A")
     assert_prompt_contains(step, '"response":{"name":"Ada"}', request=2)
@@ -355,7 +365,7 @@ def test_the_plugin_shows_what_a_failing_test_was_about(pytester: pytest.Pyteste
     result = pytester.runpytest_subprocess("-p", "no:asyncio")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
-        ["*- adknb: A -*", "A: completed *", "sent to A", "  [[]system] Be kind.", "  [[]user] Hi"]
+        ["*- adknb: A -*", "A, 1 request, wrote nothing", "sent", "  [[]system] Be kind.", "  [[]user] Hi"]
     )
     result.stdout.no_fnmatch_line("*adknb: B*")
 

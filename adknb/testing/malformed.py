@@ -33,7 +33,7 @@ def malformed(value: str | Mapping[str, Any], field: str | None = None) -> dict[
     }
     as_given = {label: _json(item) if isinstance(value, str) else item for label, item in objects.items()}
     return {
-        "prose": "Here is what I found: " + ", ".join(f"{name} is {item}" for name, item in fields.items()) + ".",
+        "prose": "Here is what I found: " + ", ".join(f"{name} is {item}" for name, item in fields.items()),
         "fenced": f"```json\n{text}\n```",
         "truncated": text[: len(text) * 2 // 3],
         **as_given,

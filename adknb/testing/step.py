@@ -23,6 +23,8 @@ Replies: TypeAlias = Sequence[Any] | Mapping[str, Sequence[Any]] | Callable[[Llm
 """As `ScriptedModel` takes them: a list for the one agent, lists by agent, or a function of the request."""
 
 MESSAGE: Final = "A test message."
+WHOLE: Final = 4_000
+"""Characters of one text that a failure shows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,12 +67,21 @@ class StepResult:
         return next((event.text for event in reversed(self.events) if event.is_final_response() and event.text), "")
 
     def __repr__(self) -> str:
-        asked = len(self.requests)
-        calls = "model not asked" if not asked else "1 request" if asked == 1 else f"{asked} requests"
-        return f"StepResult({self.name}, {calls}, wrote {', '.join(self.state_delta) or 'nothing'})"
+        return f"StepResult({self._summary()})"
 
     def __str__(self) -> str:
-        return "\n".join([str(self.run), *(f"\nsent to {self.name}\n{shown(each.sent)}" for each in self.requests)])
+        """What the step was sent and wrote, for a terminal and for a failing test's report."""
+        lines = [self._summary()]
+        for request in self.requests:
+            lines.extend(["sent", shown(request.sent)])
+        for key, value in self.state_delta.items():
+            lines.append(f"wrote {visible(key)}: {value!r}")
+        return "\n".join(lines)
+
+    def _summary(self) -> str:
+        asked = len(self.requests)
+        calls = "model not asked" if not asked else "1 request" if asked == 1 else f"{asked} requests"
+        return f"{self.name}, {calls}, wrote {', '.join(self.state_delta) or 'nothing'}"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return self.run._repr_mimebundle_(include, exclude)
@@ -117,8 +128,13 @@ def passages(sent: LlmRequest) -> list[tuple[str, str]]:
 
 
 def shown(sent: LlmRequest) -> str:
-    """A request's texts for a terminal, each under its role."""
-    return "\n".join(f"  [{role}] {visible(text)}" for role, text in passages(sent)) or "  nothing"
+    """A request's texts for a terminal, each under its role; of a long one its beginning."""
+    return "\n".join(f"  [{role}] {_cut(text)}" for role, text in passages(sent)) or "  nothing"
+
+
+def _cut(text: str) -> str:
+    more = f"… {len(text) - WHOLE:,} more characters" if len(text) > WHOLE else ""
+    return (visible(text[:WHOLE]) + more).replace("\n", "\n    ")
 
 
 class _EarlierSteps(BaseAgent):
