@@ -1,0 +1,20 @@
+"""Rule sets by name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from adknb.core.errors import SpecError, near_names
+from adknb.rules.base import Rules
+from adknb.rules.java import JavaRules
+
+_RULES: Final[dict[str, Rules]] = {"java": JavaRules()}
+
+
+def resolve_rules(value: str | Rules) -> Rules:
+    """The rule set of this name; a rule set as it is. Raises `SpecError` with the names that there are."""
+    if isinstance(value, Rules):
+        return value
+    if value not in _RULES:
+        raise SpecError(f"there is no rule set {value!r}.{near_names(str(value), _RULES)}")
+    return _RULES[value]
