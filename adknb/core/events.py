@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,9 +25,10 @@ class EventActions:
     escalate: bool = False
     skip_summarization: bool = False
 
-    def merge(self, other: EventActions) -> None:
-        """Take in what `other` does; where both say something, `other` wins."""
-        self.state_delta.update(other.state_delta)
+    def merge(self, other: EventActions, join: Callable[[Any, Any], Any]) -> None:
+        """Take in what `other` does, which wins where both say something; `join` makes one value of a key that both set."""
+        for key, value in other.state_delta.items():
+            self.state_delta[key] = join(self.state_delta[key], value) if key in self.state_delta else value
         self.artifact_delta.update(other.artifact_delta)
         self.transfer_to_agent = other.transfer_to_agent or self.transfer_to_agent
         self.escalate = other.escalate or self.escalate

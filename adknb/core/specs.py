@@ -75,13 +75,6 @@ class BaseAgent(Spec):
     before_agent_callback: tuple[Callback, ...] = ()
     after_agent_callback: tuple[Callback, ...] = ()
 
-    @field_validator("name")
-    @classmethod
-    def _name_is_not_blank(cls, name: str) -> str:
-        if not name:
-            raise ValueError("an agent needs a name")
-        return name
-
     @field_validator("sub_agents", mode="before")
     @classmethod
     def _several_agents(cls, value: object) -> object:

@@ -155,5 +155,12 @@ class Rules(ABC):
     def unknown_tool(self, name: str) -> dict[str, Any] | None:
         """The answer to a call of a tool that there is not; None for no answer at all."""
 
+    @abstractmethod
+    def join_values(self, earlier: object, later: object) -> object:
+        """What one state key holds when two tools that one reply called have both set it."""
+
+    transfer_ends_delta: bool
+    """Whether state that an after_tool_callback sets on a transfer is missing from the event's delta."""
+
     def before_model(self, request: LlmRequest) -> None:
         """A last change to a request before the callbacks see it; most ADKs make none."""

@@ -24,10 +24,13 @@ from adknb.core.tools import FunctionTool, Parameter, ValueType
 from adknb.rules import history, texts
 from adknb.rules.base import Output, Placeholder, Rules, Sections, Sourced, Template
 from adknb.rules.java_arguments import coerce
+from adknb.rules.java_schema import as_sent
 from adknb.rules.output_schema import DoesNotFit, parse_and_validate, validate
 from adknb.rules.values import (
+    java_concurrent_merge_order,
     java_float,
     java_hash_copy_order,
+    java_hash_order,
     java_is_blank,
     java_is_identifier,
     java_json,
@@ -57,6 +60,10 @@ class JavaRules(Rules):
         for agent in root.sub_agents:
             self.check_names(agent)
         name = root.name
+        if not name:
+            raise AgentNameError("an agent needs a name").as_adk(
+                "IllegalArgumentException", "Agent name cannot be null or empty."
+            )
         if not _NAME.fullmatch(name):
             raise AgentNameError(
                 f"agent {name!r}: ADK Java allows letters and digits, joined by single dots, spaces, hyphens or "
@@ -69,7 +76,7 @@ class JavaRules(Rules):
                 "an agent may not be named 'user': its replies would count as the person's. Rename it."
             ).as_adk("IllegalArgumentException", "Agent name cannot be 'user'; reserved for end-user input.")
         names = [agent.name for agent in root.sub_agents]
-        doubled = sorted({sub_name for sub_name in names if names.count(sub_name) > 1})
+        doubled = java_hash_order(sub_name for sub_name in names if names.count(sub_name) > 1)
         if doubled:
             raise AgentNameError(f"agent {name!r} has two sub-agents named {doubled[0]!r}. Rename one.").as_adk(
                 "IllegalArgumentException",
@@ -224,7 +231,7 @@ class JavaRules(Rules):
             if isinstance(value, float):
                 config[name] = java_float(value)
             elif name == "response_schema":
-                config[name] = _with_double_bounds(value)
+                config[name] = as_sent(value)
         return config
 
     def declaration(self, tool: FunctionTool) -> dict[str, Any]:
@@ -243,7 +250,7 @@ class JavaRules(Rules):
         return texts.JAVA_TRANSFER_DECLARATION
 
     def set_model_response_declaration(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        return {**texts.JAVA_SET_MODEL_RESPONSE, "parameters": _with_double_bounds(schema)}
+        return {**texts.JAVA_SET_MODEL_RESPONSE, "parameters": as_sent(schema)}
 
     # replies (LlmAgent.maybeSaveOutputToState, SetModelResponseTool)
 
@@ -268,7 +275,7 @@ class JavaRules(Rules):
         except DoesNotFit as reason:
             raise OutputSchemaError(
                 f"set_model_response was called with arguments that do not fit the output_schema: {reason}."
-            ).as_adk("IllegalArgumentException", texts.java_does_not_fit(reason.field, reason.missing)) from None
+            ).as_adk("IllegalArgumentException", reason.adk_message) from None
         return ordered
 
     # tools (FunctionTool, Functions)
@@ -284,6 +291,17 @@ class JavaRules(Rules):
 
     def unknown_tool(self, name: str) -> dict[str, Any] | None:
         return None
+
+    transfer_ends_delta = True  # the tool sets a copy of its actions, while the callback's state writes to the old ones
+
+    def join_values(self, earlier: object, later: object) -> object:
+        """`EventActions.Builder.deepMerge`: objects are merged field by field, in the order of a ConcurrentHashMap."""
+        if not isinstance(earlier, Mapping) or not isinstance(later, Mapping):
+            return later
+        for value in (*earlier.values(), *later.values()):
+            self.check_state_value("merged by two tools", value)
+        merged = {key: self.join_values(earlier[key], value) if key in earlier else value for key, value in later.items()}
+        return {key: merged.get(key, earlier.get(key)) for key in java_concurrent_merge_order(earlier, later)}
 
 
 _BLANK_LINE: Final = Segment("\n\n", "separator")
@@ -315,19 +333,6 @@ def _schema(value_type: ValueType) -> dict[str, Any]:
     if value_type.choices:
         return {"type": "STRING", "format": "enum", "enum": list(value_type.choices)}
     return {"type": value_type.kind}
-
-
-def _with_double_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A Gemini schema as the SDK's `Schema` holds it: a minimum of 0 is 0.0."""
-    result = dict(schema)
-    for name in ("minimum", "maximum"):
-        if name in schema:
-            result[name] = float(schema[name])
-    if "items" in schema:
-        result["items"] = _with_double_bounds(schema["items"])
-    if "properties" in schema:
-        result["properties"] = {name: _with_double_bounds(item) for name, item in schema["properties"].items()}
-    return result
 
 
 def _camel_case(value: Any) -> Any:

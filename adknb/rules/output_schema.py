@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NoReturn
 
 from adknb.core.errors import OutputSchemaError
+from adknb.rules.java_schema import schema_text
 from adknb.rules.values import java_hash_order, java_is_identifier_part
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
@@ -20,13 +21,12 @@ _LONG: Final = range(-(2**63), 2**63)
 class DoesNotFit(Exception):
     """The reply is not JSON, or not what the schema asks for; ADK Java stores it raw. Its text says why.
 
-    `field` is the field at fault (None when the text is no JSON object), `missing` says that it is not there.
+    `adk_message` is how `SchemaUtils` says it; None for a text that is no JSON object.
     """
 
-    def __init__(self, reason: str, field: str | None = None, missing: bool = False) -> None:
+    def __init__(self, reason: str, adk_message: str | None = None) -> None:
         super().__init__(reason)
-        self.field = field
-        self.missing = missing
+        self.adk_message = adk_message
 
 
 def parse_and_validate(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,13 +70,15 @@ def validate(value: Mapping[str, Any], schema: Mapping[str, Any], keys: Iterable
         _no_value_present("an object without properties")
     for key in keys:
         if key not in properties:
-            raise DoesNotFit(f"an object with the unknown field {key!r}", key)
+            raise DoesNotFit(f"an object with the unknown field {key!r}", _does_not_match(key, schema))
         if not _fits(value[key], properties[key]):
             expected = properties[key].get("type")
-            raise DoesNotFit(f"an object whose field {key!r} is a JSON {_kind(value[key])}, not {expected}", key)
+            raise DoesNotFit(
+                f"an object whose field {key!r} is a JSON {_kind(value[key])}, not {expected}", _does_not_match(key, schema)
+            )
     for key in schema.get("required") or ():
         if key not in value:
-            raise DoesNotFit(f"an object without the field {key!r}", key, missing=True)
+            raise DoesNotFit(f"an object without the field {key!r}", f"Output args does not contain required {key}")
 
 
 def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
@@ -107,7 +109,16 @@ def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
                 return False
             validate(value, schema, value)
             return True
-    return False
+        case "NULL":
+            return False
+    raise DoesNotFit(
+        f"an object with a field of the unknown type {schema['type']}",
+        "Unsupported type: TYPE_UNSPECIFIED is not a Open API data type.",
+    )
+
+
+def _does_not_match(key: str, schema: Mapping[str, Any]) -> str:
+    return f"Output arg: {key} does not match agent output schema: {schema_text(schema)}"
 
 
 def _no_value_present(what: str) -> NoReturn:

@@ -61,16 +61,6 @@ def java_transfer(targets: Sequence[tuple[str, str | None]], parent: str | None)
     return f"{text}\nIf neither you nor the other agents are best for the question, transfer to your parent agent {parent}.\n"
 
 
-def java_does_not_fit(field: str | None, missing: bool) -> str:
-    """How `SchemaUtils.validateMapOnSchema` says that output arguments do not fit.
-
-    For a wrong or unknown field the SDK goes on with a dump of its schema object, which is left out here.
-    """
-    if missing:
-        return f"Output args does not contain required {field}"
-    return f"Output arg: {field} does not match agent output schema: "
-
-
 def utf16(text: str) -> bytes:
     """Sort key of Java's `String.compareTo`."""
     return text.encode("utf-16-be", "surrogatepass")

@@ -12,6 +12,7 @@ from adknb.rules.java_double import double_to_string
 from adknb.rules.java_identifiers import java_is_identifier, java_is_identifier_part
 
 __all__ = [
+    "java_concurrent_merge_order",
     "java_float",
     "java_hash_copy_order",
     "java_hash_order",
@@ -133,6 +134,21 @@ def java_hash_copy_order(keys: Collection[str]) -> list[str]:
     """The order of `new HashMap<>(map)`, which takes its capacity from the map's size (JDK 17 `putMapEntries`)."""
     needed = int(len(keys) / 0.75 + 1)
     return java_hash_order(keys, 1 << max(0, needed - 1).bit_length())
+
+
+def java_concurrent_merge_order(keys: Collection[str], added: Iterable[str]) -> list[str]:
+    """The order of `new ConcurrentHashMap<>(map)` to which other keys are then added (JDK 17 `tryPresize`, `addCount`).
+
+    One limit: keys that share a bucket may change places when the table grows in Java; here they keep theirs.
+    """
+    needed = 1 << (len(keys) + len(keys) // 2).bit_length()
+    capacity = max(16, needed)
+    while needed > capacity * 3 // 4:
+        capacity *= 2
+    hashes = {key: _spread_hash(key) for key in (*keys, *added)}
+    while len(hashes) >= capacity * 3 // 4:
+        capacity *= 2
+    return sorted(hashes, key=lambda key: hashes[key] % capacity)
 
 
 def _spread_hash(text: str) -> int:

@@ -113,7 +113,7 @@ async def _after_reply(
             async for event in events:
                 yield event
     for response in answer.function_responses:
-        if response.name == SET_MODEL_RESPONSE:
+        if response.name == SET_MODEL_RESPONSE.name:
             yield context.event(Content.model(java_json(response.response)))
             break
 

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from adknb.core.content import Content, FunctionCall, FunctionResponse, Part
-from adknb.core.errors import AdknbError
 from adknb.core.events import Event, EventActions, new_id
 from adknb.core.run import StepRun
 from adknb.core.tools import FunctionTool
 from adknb.runtime import threads
 from adknb.runtime.callbacks import ToolContext, tool_callbacks
 from adknb.runtime.context import InvocationContext
-from adknb.runtime.tree import SET_MODEL_RESPONSE, LlmNode
+from adknb.runtime.tree import SET_MODEL_RESPONSE, TRANSFER, LlmNode
 
 
 def with_call_ids(content: Content) -> Content:
@@ -37,7 +36,8 @@ async def answer_calls(
 ) -> Event | None:
     """Run the called tools in order and answer them in one event; None when nothing is to be answered.
 
-    Each tool sees the state that the earlier ones wrote; their deltas and actions are merged, the last one wins.
+    Each tool sees the state that the earlier ones wrote; their deltas and actions are merged, the last one wins
+    (but see `Rules.join_values`).
     """
     parts: list[Part] = []
     actions = EventActions()
@@ -46,7 +46,7 @@ async def answer_calls(
         response = await _answer(context, node, step, call, own)
         if response is not None:
             parts.append(Part(function_response=FunctionResponse(call.name, response, call.id)))
-            actions.merge(own)
+            actions.merge(own, node.rules.join_values)
     return context.event(Content("user", tuple(parts)), actions=actions) if parts else None
 
 
@@ -54,8 +54,6 @@ async def _answer(
     context: InvocationContext, node: LlmNode, step: StepRun, call: FunctionCall, actions: EventActions
 ) -> dict[str, Any] | None:
     rules = node.rules
-    if call.name == SET_MODEL_RESPONSE and node.schema_by_tool:
-        return rules.check_model_response(call.args, node.agent.output_schema)
     tool = node.tools.get(call.name)
     if tool is None:
         step.notes.append(f"the model called {call.name!r}, a tool that {node.name!r} does not have")
@@ -67,6 +65,8 @@ async def _answer(
     )
     if result is None:
         result = await _run(node, step, tool, args, tool_context)
+        if tool is TRANSFER and rules.transfer_ends_delta:
+            tool_context.state.delta = {}
     changed = await tool_callbacks(
         tool_context, "after_tool_callback", node.agent.after_tool_callback, tool, args, tool_context, result
     )
@@ -77,7 +77,12 @@ async def _answer(
 async def _run(
     node: LlmNode, step: StepRun, tool: FunctionTool, args: Mapping[str, Any], tool_context: ToolContext
 ) -> dict[str, Any]:
-    """The tool's own result as an object; what it raises, and arguments that do not fit, as the rules' error answer."""
+    """The tool's own result as an object; what it raises, and arguments that do not fit, as the rules' error answer.
+
+    Only arguments of `set_model_response` that do not fit end the run.
+    """
+    if tool is SET_MODEL_RESPONSE:
+        return node.rules.check_model_response(args, node.agent.output_schema)
     try:
         arguments = _arguments(node, tool, args)
         if tool.context_parameter is not None:
@@ -88,8 +93,6 @@ async def _run(
             value = await threads.run_abandonable(
                 lambda: tool.func(**arguments), lambda: _abandon(step, tool, tool_context)
             )
-    except AdknbError:
-        raise
     except Exception as error:
         step.notes.append(f"tool {tool.name!r} failed: {type(error).__name__}: {error}")
         return node.rules.tool_error(tool, error)

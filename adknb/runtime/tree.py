@@ -12,8 +12,6 @@ from adknb.core.specs import BaseAgent, LlmAgent
 from adknb.core.tools import FunctionTool
 from adknb.rules.base import Rules, Template
 
-SET_MODEL_RESPONSE = "set_model_response"
-
 Resolve = Callable[[Any], Model]
 
 
@@ -24,6 +22,15 @@ def transfer_to_agent(agent_name: str, tool_context: Any) -> None:
 
 TRANSFER = FunctionTool(transfer_to_agent)
 """What `transfer_to_agent` does; how it is declared is the rules' matter."""
+
+
+def set_model_response(answer: dict[str, Any]) -> dict[str, Any]:
+    """Set your final response using the required output schema."""
+    return answer
+
+
+SET_MODEL_RESPONSE = FunctionTool(set_model_response)
+"""Takes the fields of the output_schema as its arguments; the rules check them."""
 
 
 class Node:
@@ -84,12 +91,12 @@ class LlmNode(Node):
         agent, rules = self.agent, self.rules
         self.model = self._find_model(resolve, default, overrides)
         targets = self.targets()
-        self.schema_by_tool = rules.schema_by_tool(agent, self.model.name)
         self.declarations = {tool.name: rules.declaration(tool) for tool in agent.tools}
         self.config = rules.config(agent, self.model.name)
         self.schema_note: list[Segment] | None = None
-        if self.schema_by_tool:
-            self.declarations[SET_MODEL_RESPONSE] = rules.set_model_response_declaration(agent.output_schema)
+        if rules.schema_by_tool(agent, self.model.name):
+            self.tools = {**self.tools, SET_MODEL_RESPONSE.name: SET_MODEL_RESPONSE}
+            self.declarations[SET_MODEL_RESPONSE.name] = rules.set_model_response_declaration(agent.output_schema)
             self.schema_note = [Segment(rules.schema_note, "schema note")]
         self.transfer: list[Segment] | None = None
         if targets:

@@ -8,7 +8,8 @@ of the agents, and: `guard` (validates a key's JSON, sets `ok_set` or `fail_set`
 
 from __future__ import annotations
 
-import json
+import math
+import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
@@ -19,13 +20,14 @@ from adknb.core.requests import LlmRequest, LlmResponse
 from adknb.core.specs import BaseAgent, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
 from adknb.core.tools import FunctionTool, LongRunningFunctionTool
 from adknb.rules.output_schema import read_json
+from adknb.rules.values import java_text
 from adknb.runtime.callbacks import CallbackContext, ToolContext
 from adknb.runtime.runner import Runner
 
 
 def read_state(key: str, tool_context: ToolContext) -> dict:
     """Read a value from session state by key."""
-    value = tool_context.state.get(key)
+    value = tool_context.state.get(given(key))
     return {"value": "" if value is None else tool_context.text_of(value)}
 
 
@@ -37,7 +39,14 @@ def write_state(key: str, value: str, tool_context: ToolContext) -> dict:
 
 def echo(text: str) -> dict:
     """Echo the text."""
-    return {"echo": text}
+    return {"echo": given(text)}
+
+
+def given(value: str) -> str:
+    """The value; like Java's `Map.of` and `Part.fromText`, where these tools come from, no null."""
+    if value is None:
+        raise ValueError("null")
+    return value
 
 
 def exit_loop(tool_context: ToolContext) -> None:
@@ -48,7 +57,7 @@ def exit_loop(tool_context: ToolContext) -> None:
 def finish(text: str, tool_context: ToolContext) -> dict:
     """Finish with a result."""
     tool_context.actions.skip_summarization = True
-    return {"result": text}
+    return {"result": given(text)}
 
 
 def ask(question: str) -> dict:
@@ -78,7 +87,7 @@ def typed(*, n: int, x: float = 1.5, flag: bool = False, items: list[str], opts:
 
 async def save_note(name: str, text: str, tool_context: ToolContext) -> dict:
     """Save a note."""
-    await tool_context.save_artifact(name, Part.from_text(text))
+    await tool_context.save_artifact(name, Part.from_text(given(text)))
     return {"ok": True}
 
 
@@ -208,7 +217,7 @@ async def trace(case: Mapping[str, Any], rules: str) -> dict[str, Any]:
             session = runner.last_run.session
             state = None
     except AdknbError as error:
-        result["error"] = {"type": error.adk_type, "message": error.adk_message}
+        result["error"] = {"type": error.adk_type, "message": recorded_message(error.adk_message)}
         if error.adk_type is None:
             result["error"] = {"type": type(error).__name__, "message": str(error)}
         if error.run is not None:
@@ -216,7 +225,29 @@ async def trace(case: Mapping[str, Any], rules: str) -> dict[str, Any]:
     if session is not None:
         result["state"] = dict(session.state)
     result["events"] = [event_json(event) for event in events]
-    return result
+    recorded: dict[str, Any] = as_recorded(result)
+    return recorded
+
+
+def recorded_message(message: str | None) -> str | None:
+    """An error's message as the recorder keeps it: call ids, which no two runs share, as ID; 300 UTF-16 units at most."""
+    if message is None:
+        return None
+    units = re.sub("adk-[0-9a-f-]{32,36}", "ID", message).encode("utf-16-le", "surrogatepass")
+    return units[:600].decode("utf-16-le", "surrogatepass")
+
+
+def as_recorded(value: Any) -> Any:
+    """Plain JSON as a trace file holds it: a lone surrogate is `?` in UTF-8, a number that is not finite is text."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, float) and not math.isfinite(value):
+        return java_text(value)
+    if isinstance(value, Mapping):
+        return {as_recorded(key): as_recorded(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_recorded(item) for item in value]
+    return value
 
 
 def answer(turn: Mapping[str, Any], events: list[Event]) -> FunctionResponse:

@@ -207,7 +207,7 @@ def test_callbacks_edit_a_copy_of_the_request() -> None:
     [
         (lambda: LlmAgent(name="A", output_keys="k"), SpecError, "LlmAgent 'A': there is no field 'output_keys'. Did you mean 'output_key'"),
         (lambda: LlmAgent(instruction="x"), SpecError, "LlmAgent: the field 'name' is missing"),
-        (lambda: LlmAgent(name=""), SpecError, "LlmAgent '': name: an agent needs a name"),
+        (lambda: Runner(LlmAgent(name="")), AgentNameError, "an agent needs a name"),
         (lambda: LlmAgent(name="A", output_key=""), SpecError, "output_key: output_key is empty; name a key, or leave it out"),
         (lambda: LoopAgent(name="l", max_iterations=-1), SpecError, "max_iterations: max_iterations must be 0 or more"),
         (lambda: SequentialAgent(name="p", sub_agents=["A"]), SpecError, "sub_agents: a sub-agent must be an agent, not 'A'"),
