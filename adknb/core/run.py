@@ -30,7 +30,7 @@ class RunConfig:
 
 
 @dataclass(slots=True, eq=False)
-class Session:
+class Session(views.Viewed):
     """A conversation. `events` only grows; `history` is what requests see: the events of each turn's current Run.
 
     `chain` holds the turns in order. `state` holds every scope's keys under their prefixes; the `app:` and `user:`

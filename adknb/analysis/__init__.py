@@ -1,0 +1,1 @@
+"""What can be said of a pipeline and its runs without asking a model."""

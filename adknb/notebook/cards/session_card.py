@@ -1,0 +1,65 @@
+"""A session: its turns, one row each, and the state that the last one left."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from adknb.core.escape import one_line
+from adknb.core.run import Session
+from adknb.notebook.cards import text
+from adknb.notebook.cards.html import card, chip, cut, span, table
+from adknb.notebook.cards.run_card import STATUS_KINDS
+from adknb.notebook.cards.state_table import state_html, state_text
+from adknb.notebook.cards.words import counted, duration
+from adknb.tables.session import session_state_rows, turn_rows
+from adknb.tokens.counter import default_counter
+
+_TURN_COLUMNS: Final = (
+    ("Turn", "adknb-num"), ("Message", ""), ("Answer", ""), ("Status", ""), ("Steps", "adknb-num"),
+    ("Time", "adknb-num"), ("Tokens in", "adknb-num"), ("Tokens out", "adknb-num"), ("Note", ""),
+)  # fmt: skip
+
+
+def session_html(session: Session) -> str:
+    turns = [
+        [
+            str(row["turn"]),
+            cut(row["message"]),
+            cut(row["output"]),
+            chip(row["status"], STATUS_KINDS[row["status"]]),
+            str(row["steps"]),
+            duration(row["ms"]),
+            f"{row['input_tokens']:,}",
+            f"{row['output_tokens']:,}",
+            chip(row["stale"], "warn") if row["stale"] else "",
+        ]
+        for row in turn_rows(session, default_counter())
+    ]
+    return card(
+        '<div class="adknb-head">', span(f"Session {session.id}", "adknb-title"),
+        span(_summary(session), "adknb-dim"), "</div>",
+        table(_TURN_COLUMNS, turns) if turns else "",
+        state_html(session_state_rows(session, default_counter())),
+    )  # fmt: skip
+
+
+def session_text(session: Session) -> str:
+    rows = [
+        [str(row["turn"]), row["message"], row["output"], row["status"], str(row["steps"]), duration(row["ms"]),
+         f"{row['input_tokens']:,}", f"{row['output_tokens']:,}", row["stale"]]
+        for row in turn_rows(session, default_counter())
+    ]  # fmt: skip
+    lines = [one_line(f"Session {session.id} · {_summary(session)}", 300)]
+    if rows:
+        lines.extend(["", text.columns([name for name, _ in _TURN_COLUMNS], rows, right=(0, 4, 5, 6, 7), limit=40)])
+    state = session_state_rows(session, default_counter())
+    if state:
+        lines.extend(["", state_text(state)])
+    return "\n".join(lines)
+
+
+def _summary(session: Session) -> str:
+    return " · ".join(
+        [counted(len(session.turns), "turn"), counted(len(session.events), "event"), f"user {session.user_id}",
+         f"app {session.app_name}"]
+    )  # fmt: skip

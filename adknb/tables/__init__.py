@@ -1,0 +1,59 @@
+"""Results as pandas tables. Rows are plain dicts first, so that cards can show them without pandas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adknb.analysis.freshness import Ledger
+from adknb.core.protocols import TokenCounter
+from adknb.core.run import Run, Session
+from adknb.core.views import register_table
+from adknb.tables.events import EVENTS, event_rows
+from adknb.tables.frame import frame
+from adknb.tables.prompt import PROMPT, find_request, prompt_rows
+from adknb.tables.session import TURNS, session_event_rows, session_history_rows, session_state_rows, turn_rows
+from adknb.tables.state import STATE, STATE_HISTORY, history_rows, state_rows
+from adknb.tables.steps import STEPS, TOKENS, accounts, step_rows, token_rows
+from adknb.tokens.channels import pieces
+from adknb.tokens.counter import default_counter
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def state(run: Run, counter: TokenCounter | None = None) -> pd.DataFrame:
+    return frame(state_rows(Ledger(run), counter or default_counter()), STATE)
+
+
+def state_history(run: Run) -> pd.DataFrame:
+    return frame(history_rows(Ledger(run)), STATE_HISTORY)
+
+
+def events(run: Run) -> pd.DataFrame:
+    return frame(event_rows(Ledger(run)), EVENTS)
+
+
+def steps(run: Run, counter: TokenCounter | None = None) -> pd.DataFrame:
+    ledger = Ledger(run)
+    return frame(step_rows(ledger, accounts(ledger, counter or default_counter())), STEPS)
+
+
+def tokens(run: Run, counter: TokenCounter | None = None) -> pd.DataFrame:
+    ledger = Ledger(run)
+    return frame(token_rows(ledger, accounts(ledger, counter or default_counter())), TOKENS)
+
+
+def prompt(run: Run, name: str, request: int = 1, counter: TokenCounter | None = None) -> pd.DataFrame:
+    ledger, step = Ledger(run), run.step(name)
+    made_of = pieces(find_request(step, request).sent, counter or default_counter(), ledger.earlier)
+    return frame(prompt_rows(ledger, step, request, made_of), PROMPT)
+
+
+def register() -> None:
+    """Give `Run` and `Session` their tables."""
+    for function in (state, state_history, events, steps, tokens, prompt):
+        register_table(Run, function.__name__, function)
+    register_table(Session, "turns", lambda session: frame(turn_rows(session, default_counter()), TURNS))
+    register_table(Session, "state", lambda session: frame(session_state_rows(session, default_counter()), STATE))
+    register_table(Session, "state_history", lambda session: frame(session_history_rows(session), STATE_HISTORY))
+    register_table(Session, "events", lambda session: frame(session_event_rows(session), EVENTS))

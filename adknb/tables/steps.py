@@ -1,0 +1,126 @@
+"""A run's steps and where their tokens go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from adknb.analysis.freshness import Ledger
+from adknb.core.protocols import TokenCounter
+from adknb.core.requests import Request
+from adknb.core.run import StepRun
+from adknb.tables.events import stale_text
+from adknb.tables.frame import Kind, Row
+from adknb.tokens.channels import CHANNELS, Channels, channels, part_text, pieces, sent_twice
+
+STEPS: Final[dict[str, Kind]] = {
+    "step": "text", "agent": "text", "status": "text", "requests": "count", "ms": "number", "input_tokens": "count",
+    "output_tokens": "count", "cumulative": "count", "key": "text", "readers": "text", "model": "text",
+    "counted_by": "text", "stale": "text", "note": "text",
+}  # fmt: skip
+TOKENS: Final[dict[str, Kind]] = {
+    "step": "text", "agent": "text", "request": "count",
+    **dict.fromkeys(CHANNELS[:-1], "count"), "overhead": "maybe",
+    "total": "count", "output": "count", "sent_twice": "count", "twice": "text", "stale": "text",
+    "reported": "flag", "counted_by": "text",
+}  # fmt: skip
+REPORTED: Final = "reported"
+"""Stands in `counted_by` for the model's own numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What one request cost: its input by channel, the tokens sent twice by key, and the reply's tokens."""
+
+    step: StepRun
+    number: int
+    request: Request
+    channels: Channels
+    twice: Mapping[str, int]
+    output: int
+
+
+def accounts(ledger: Ledger, counter: TokenCounter) -> list[Account]:
+    """The account of every request of the run, in order. Reported usage wins over counts."""
+    result = []
+    for step in ledger.run.step_runs:
+        for number, request in enumerate(step.requests, 1):
+            made_of = pieces(request.sent, counter, ledger.earlier)
+            sums = channels(made_of, counter.name, request.usage)
+            twice = sent_twice(made_of, ledger.writer(request.seen))
+            result.append(Account(step, number, request, sums, twice, _output(request, counter)))
+    return result
+
+
+def step_rows(ledger: Ledger, costs: Sequence[Account]) -> list[Row]:
+    """One row an execution of an agent. Tokens are the model's report, else counts; `cumulative` adds up in and out."""
+    rows: list[Row] = []
+    cumulative = 0
+    for step in ledger.run.step_runs:
+        own = [cost for cost in costs if cost.step is step]
+        asked = sum(cost.channels.total for cost in own)
+        answered = sum(cost.output for cost in own)
+        cumulative += asked + answered
+        rows.append(
+            {
+                "step": step.name,
+                "agent": step.agent.name,
+                "status": step.status,
+                "requests": len(step.requests),
+                "ms": round(step.ms, 3),
+                "input_tokens": asked,
+                "output_tokens": answered,
+                "cumulative": cumulative,
+                "key": ", ".join(step.state_delta),
+                "readers": ", ".join(ledger.readers_of(step)),
+                "model": _joined(cost.request.sent.model for cost in own),
+                "counted_by": _joined(REPORTED if cost.channels.reported else cost.channels.counted_by for cost in own),
+                "stale": stale_text(ledger.stale_reads(step)),
+                "note": "; ".join(notes(step)),
+            }
+        )
+    return rows
+
+
+def token_rows(ledger: Ledger, costs: Sequence[Account]) -> list[Row]:
+    """One row a request, one column a channel; `twice` names the keys behind `sent_twice`."""
+    rows: list[Row] = []
+    for cost in costs:
+        reads = ledger.reads_of(cost.step, cost.number, cost.request)
+        rows.append(
+            {
+                "step": cost.step.name,
+                "agent": cost.step.agent.name,
+                "request": cost.number,
+                **{channel: getattr(cost.channels, channel) for channel in CHANNELS},
+                "total": cost.channels.total,
+                "output": cost.output,
+                "sent_twice": sum(cost.twice.values()),
+                "twice": ", ".join(cost.twice),
+                "stale": stale_text({read.key: read.age for read in reads if read.stale}),
+                "reported": cost.channels.reported,
+                "counted_by": cost.channels.counted_by,
+            }
+        )
+    return rows
+
+
+def notes(step: StepRun) -> list[str]:
+    """What is to be said of a step beside its numbers: where its replies came from, what happened on the way."""
+    said = [request.reply.note for request in step.requests if request.reply is not None and request.reply.note]
+    if step.replayed:
+        said.append("copied from the parent run")
+    return list(dict.fromkeys([*said, *step.notes]))
+
+
+def _output(request: Request, counter: TokenCounter) -> int:
+    if request.usage is not None:
+        return request.usage.output_tokens
+    if request.reply is None or request.reply.content is None:
+        return 0
+    return sum(counter.count(part_text(part)) for part in request.reply.content.parts)
+
+
+def _joined(words: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(words))
