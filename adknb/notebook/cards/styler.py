@@ -49,7 +49,7 @@ def readable_frame(data: pd.DataFrame) -> Styler:
     shown = data[[name for name in data.columns if name not in _HIDDEN and (data.empty or any(map(_says, data[name])))]]
     reader = _reader()(shown).hide(axis="index").format({name: _cell(str(name)) for name in shown.columns})
     numbers = shown.select_dtypes("number").columns
-    reader.set_properties(subset=list[Hashable](numbers), **{"text-align": "right"})
+    reader.set_properties(subset=list[Hashable](numbers), **{"text-align": "right", "white-space": "nowrap"})
     return reader.relabel_index([str(name).replace("_", " ") for name in shown.columns], axis="columns")
 
 
