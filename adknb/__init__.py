@@ -4,13 +4,30 @@ The public names stand in `__init__.pyi`. Each is imported when it is first used
 Runner` loads neither pandas nor a model's SDK.
 """
 
+from typing import Any
+
 import lazy_loader
 
 from adknb.core import views
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_public, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "last":  # the newest run changes, so it is never kept as an attribute
+        from adknb.notebook.current import bench
+
+        return bench.last
+    return _public(name)
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """`%load_ext adknb`."""
+    from adknb import notebook
+
+    notebook.load_ipython_extension(ipython)
 
 
 def _register_views() -> None:

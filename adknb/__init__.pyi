@@ -69,6 +69,7 @@ from .core.usage import Usage as Usage
 from .models.echo import EchoModel as EchoModel
 from .models.local import LocalModel as LocalModel
 from .models.scripted import ScriptedModel as ScriptedModel
+from .notebook.current import bench as bench
 from .runtime.callbacks import (
     CallbackContext as CallbackContext,
     ToolContext as ToolContext,
@@ -77,3 +78,7 @@ from .runtime.runner import Runner as Runner
 from .sessions.memory import InMemorySessionService as InMemorySessionService
 
 __version__: str
+
+last: Run | None
+
+def load_ipython_extension(ipython: object) -> None: ...

@@ -78,6 +78,12 @@ class Runner:
         self._observer = observer
         self.last_run: Run | None = None
 
+    def check_models(self) -> None:
+        """Find every agent's model now. Raises `ModelError` for the first that cannot answer here."""
+        for node in self._tree.walk():
+            if isinstance(node, LlmNode) and not node.is_complete:
+                self._complete(node)
+
     # a whole turn
 
     def run(

@@ -40,13 +40,16 @@ async def answer_calls(
     (but see `Rules.join_values`).
     """
     parts: list[Part] = []
-    actions = EventActions()
+    done: list[EventActions] = []
     for call in calls:
         own = EventActions()
         response = await _answer(context, node, step, call, own)
         if response is not None:
             parts.append(Part(function_response=FunctionResponse(call.name, response, call.id)))
-            actions.merge(own, node.rules.join_values)
+            done.append(own)
+    actions = EventActions()
+    for own in done:
+        actions.merge(own, node.rules.join_values)
     return context.event(Content("user", tuple(parts)), actions=actions) if parts else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from adknb.core.events import Event
@@ -107,3 +107,15 @@ def detached(run: Run) -> Session:
         list(session.chain[: run.turn]),
         scopes,
     )
+
+
+def restore(session: Session, chain: Sequence[Turn], state: Mapping[str, Any]) -> None:
+    """Put the session's turns back to `chain` and its state to `state`; the log of events stays whole."""
+    session.chain[:] = chain
+    history: list[Event] = []
+    for turn in chain:
+        history.extend(turn.lead)
+        turn.run.start = len(history)
+        history.extend(turn.run.turn_events)
+    session.history = history
+    restore_state(session, state)

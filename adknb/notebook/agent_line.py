@@ -1,0 +1,111 @@
+"""The line of an agent's cell, `%%agent NAME …`: its options, read into `AgentOptions` and written back."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from typing import Any
+
+from adknb.core.specs import GenerateContentConfig
+from adknb.notebook.command import Argument, Command, Option, UsageError
+from adknb.notebook.pipelines import CALLBACKS, AgentCell, AgentOptions
+
+_CALLBACK_HELP = {
+    "before_agent": "functions of a CallbackContext; text or Content that one returns stands for the agent's answer",
+    "after_agent": "functions of a CallbackContext, after the agent; what one returns is a further reply",
+    "before_model": "functions of (CallbackContext, LlmRequest); what one returns stands for the model's reply",
+    "after_model": "functions of (CallbackContext, LlmResponse); what one returns replaces the reply",
+    "before_tool": "functions of (tool, args, ToolContext); a dict that one returns stands for the tool's result",
+    "after_tool": "functions of (tool, args, ToolContext, result); a dict that one returns replaces the result",
+}
+
+DESCRIBING = (
+    Option("--key", "the state key that receives the reply (output_key)", "KEY", completes="keys"),
+    Option("--include", "which history its requests carry (include_contents)", choices=("default", "none")),
+    Option("--description", "what the agent is for; stands in its own prompt", "TEXT"),
+    Option("--model", "the model of this agent alone: a name, or a variable that holds one", "MODEL", completes="models"),
+    Option("--tools", "functions that the model may call, by name, joined by commas", "NAMES", completes="callbacks"),
+    Option("--schema", "the reply's schema (output_schema): a pydantic class or a dict, by name", "NAME", completes="schemas"),
+    *(
+        Option(f"--{kind.replace('_', '-')}", _CALLBACK_HELP[kind], "NAMES", completes="callbacks")
+        for kind in CALLBACKS
+    ),
+    Option("--temperature", "how freely the model answers, 0 for not at all", "NUMBER"),
+    Option("--max-output-tokens", "where the model's reply is cut", "COUNT"),
+    Option("--seed", "for models that take one", "NUMBER"),
+    Option("--config", "more of generate_content_config, as JSON", "JSON"),
+    Option("--prompt-file", "take the prompt from this file, read anew on each run", "FILE", completes="files"),
+)
+"""What an agent is, without its place."""
+
+NAME = Argument("name", "the agent's name, as it stands in its prompt", completes="agents")
+
+
+def _not_run(*_: Any) -> None:
+    """This command only reads a line inside a file or cell."""
+
+
+AGENT_LINE = Command("%agent", "One agent of a file or of a %%agents cell.", _not_run, (NAME,), DESCRIBING)
+
+
+def agent_options(line: argparse.Namespace) -> AgentOptions:
+    """The options of a parsed line. Raises `UsageError` for a number or JSON that cannot be read."""
+    config: dict[str, Any] = {}
+    if line.config is not None:
+        config |= _json_object("--config", line.config)
+    for name, convert in (("temperature", float), ("max_output_tokens", int), ("seed", int)):
+        value = getattr(line, name)
+        if value is not None:
+            try:
+                config[name] = convert(value)
+            except ValueError:
+                raise UsageError(f"--{name.replace('_', '-')} takes a number, not {value!r}") from None
+    if config:
+        GenerateContentConfig(**config)  # an unknown field is told here, where it was written
+    return AgentOptions(
+        key=line.key,
+        include=line.include or "default",
+        description=line.description,
+        model=line.model,
+        tools=_names(line.tools),
+        schema=line.schema,
+        callbacks={kind: names for kind in CALLBACKS if (names := _names(getattr(line, kind)))},
+        config=config,
+        prompt_file=line.prompt_file,
+    )
+
+
+def to_line(agent: AgentCell) -> str:
+    """The agent's name and options, quoted so that `AGENT_LINE.parse` reads them back."""
+    options = agent.options
+    named: list[tuple[str, str | None]] = [
+        ("--key", options.key),
+        ("--include", options.include if options.include != "default" else None),
+        ("--description", options.description),
+        ("--model", options.model),
+        ("--tools", ",".join(options.tools) or None),
+        ("--schema", options.schema),
+        *((f"--{kind.replace('_', '-')}", ",".join(options.callbacks.get(kind, ())) or None) for kind in CALLBACKS),
+        ("--config", json.dumps(dict(options.config), ensure_ascii=False) if options.config else None),
+        ("--prompt-file", options.prompt_file),
+    ]
+    words = [agent.name]
+    for name, value in named:
+        if value is not None:
+            words += [name, value] if not value.startswith("-") else [f"{name}={value}"]
+    return shlex.join(words)
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip()) if text else ()
+
+
+def _json_object(option: str, text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"{option} takes a JSON object, quoted: {option} '{{\"top_p\": 0.9}}'. {error}") from None
+    if not isinstance(value, dict):
+        raise UsageError(f"{option} takes a JSON object, not {text}")
+    return value

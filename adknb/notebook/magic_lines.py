@@ -1,0 +1,131 @@
+"""The magics as commands: their lines, help and examples."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from adknb.core.errors import near_names
+from adknb.notebook.agent_line import DESCRIBING, NAME
+from adknb.notebook.command import Argument, Command, Option, UsageError
+from adknb.notebook.turn_line import PIPELINE as PIPELINE_NAME, TURN
+from adknb.notebook.verbs import GROUPS, VERBS
+from adknb.notebook.verbs.go import RUN
+
+
+def _by_the_magic(*_: Any) -> None:
+    """What these commands do is in `magics.py`, which knows the cell."""
+
+
+_PLACE: Final = (
+    Option("--pipeline", "the pipeline that the agent belongs to; without it the one in use", "NAME", completes="pipelines"),
+    Option("--at", "its place in the pipeline, from 1", "NUMBER"),
+    Option("--after", "the agent that it follows", "NAME", completes="agents"),
+    Option("--traceback", "show Python's traceback when it fails", takes="nothing"),
+)
+
+AGENT: Final = Command(
+    "%%agent",
+    "Write an agent: the cell's body is its prompt, as it is typed. Run again, it replaces the agent in its place.",
+    _by_the_magic,
+    (NAME,),
+    (*_PLACE[:1], *DESCRIBING, *_PLACE[1:]),
+    (
+        '%%agent TriageAgent --pipeline ticket --key triage\nClassify the customer\'s message. Reply with JSON only.',
+        "%%agent DraftAgent --key draft --include none --before-agent require_triage\nTriage result: {triage}",
+    ),
+    body="the prompt",
+)
+
+AGENT_LINE: Final = Command(
+    "%agent",
+    "Change the options of an agent that is there (its prompt stays), or write one whose prompt is in a file.",
+    _by_the_magic,
+    AGENT.arguments,
+    AGENT.options,
+    ("%agent DraftAgent --key draft --include none", "%agent DraftAgent --key draft --prompt-file draft.md"),
+)
+
+AGENTS: Final = Command(
+    "%%agents",
+    "Write a whole pipeline in one cell: a %agent line and its prompt for each agent, in order.",
+    _by_the_magic,
+    (Argument("pipeline", "the pipeline's name", completes="pipelines"),),
+    (Option("--traceback", "show Python's traceback when it fails", takes="nothing"),),
+    (
+        "%%agents ticket\n%agent TriageAgent --key triage\nClassify the message.\n%agent DraftAgent --key draft\nTriage: {triage}",
+        "%%agents one\n%agent OnlyAgent --prompt-file only.md",
+    ),
+    body="%agent blocks",
+)
+
+PIPELINE: Final = Command(
+    "%%pipeline",
+    "Run a pipeline on the message in the cell's body, in a fresh session unless one is named.",
+    _by_the_magic,
+    (PIPELINE_NAME,),
+    TURN,
+    (
+        "%%pipeline ticket --user user-42 --state user:tier=gold\nI was charged twice for September.",
+        "%%pipeline ticket --session chat --clear triage draft\nAny update?",
+    ),
+    body="the user's message",
+)
+
+PIPELINE_LINE: Final = Command(
+    "%pipeline",
+    "Run a pipeline without a cell body: from a step of its last run, or on a message in a variable.",
+    _by_the_magic,
+    (PIPELINE_NAME,),
+    (Option("--input", "the variable that holds the message", "VARIABLE", completes="variables"), *TURN),
+    ("%pipeline ticket --from DraftAgent", "%pipeline ticket --input message --out run"),
+)
+
+STEP: Final = Command(
+    "%%step",
+    "Try another prompt for one step, from the state before it; the agent and the session stay as they are.",
+    _by_the_magic,
+    (Argument("name", "the step: DraftAgent, or DraftAgent#2 for its second execution", completes="steps"),),
+    (
+        RUN,
+        Option("--model", "another model for this try", "MODEL", completes="models"),
+        Option("--strategy", "another context strategy for this try", "NAME", completes="strategies"),
+        Option("--traceback", "show Python's traceback when it fails", takes="nothing"),
+    ),
+    ("%%step DraftAgent\nTriage: {triage}\nAnswer in one sentence.", "%%step DraftAgent --strategy none\nTriage: {triage}"),
+    body="the prompt to try",
+)
+
+COMPARE: Final = Command(
+    "%%compare",
+    "Compare variants on many inputs (comes with a later version).",
+    _by_the_magic,
+    (Argument("words", "not read yet", "*"),),
+    (),
+    ("%adk compare", "%adk compare default none"),
+)
+
+LATER_VERBS: Final = {
+    "explore": "%adk explore comes with a later version. Now: %adk steps, %adk prompt NAME, %adk state.",
+    "portability": "%adk portability comes with a later version, with the rules of the other ADKs. Now: %adk lint.",
+    "export": "%adk export comes with a later version. Now: %adk save FILE, or %adk contract and its to_python().",
+    "sessions": "%adk sessions comes with a later version, with sessions that last. Now: %adk runs.",
+}
+
+
+class _Adk:
+    """`%adk` itself: the list of verbs."""
+
+    def find(self, verb: str) -> Command:
+        """Raises `UsageError` with the near names."""
+        if verb not in VERBS:
+            raise UsageError(f"%adk: there is no verb {verb!r}.{near_names(verb, VERBS)} %adk alone lists them.")
+        return VERBS[verb]
+
+    def help(self) -> str:
+        lines = ["%adk VERB …", "", "The bench's verbs; every one returns an object: df = %adk state"]
+        for group, commands in GROUPS.items():
+            lines += ["", group, *(f"  {command.verb:10}  {command.summary}" for command in commands)]
+        return "\n".join([*lines, "", "%adk help VERB has a verb's options.", "", "Examples:", "  %adk steps", "  df = %adk state"])
+
+
+ADK: Final = _Adk()

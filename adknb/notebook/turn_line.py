@@ -1,0 +1,108 @@
+"""The line of a turn's cell, `%%pipeline NAME …`: its options, read into a `TurnRequest`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from adknb.core.errors import NotSupported, SpecError
+from adknb.core.run import RunConfig
+from adknb.notebook.bench import TurnRequest
+from adknb.notebook.command import Argument, Option, UsageError
+from adknb.notebook.verbs.settings import LATER
+
+PIPELINE = Argument("pipeline", "a pipeline of the bench, or a variable that holds an agent", completes="pipelines")
+
+TURN = (
+    Option("--session", "add a turn to this session; the same cell run again replaces its turn", "NAME", completes="sessions"),
+    Option("--append", "add a turn even when this cell made one before", takes="nothing"),
+    Option("--turn", "replace this turn of the session, from 1 (where the front end names no cells)", "NUMBER"),
+    Option("--pause", "store the message and run nothing: then %adk step, %adk continue", takes="nothing"),
+    Option("--from", "run the last run again from this step on; earlier steps are copied, not asked", "STEP", completes="steps"),
+    Option("--run", "with --from: the run to take instead of the last", "ID", completes="runs"),
+    Option("--user", "the user's id", "ID"),
+    Option("--state", "values to start with: KEY=TEXT, or KEY:=JSON for other types", "KEY=VALUE", "several", "keys"),
+    Option("--state-from", "more values to start with, from a variable that holds a dict", "VARIABLE", completes="variables"),
+    Option("--clear", "keys to delete before the turn starts", "KEY", "several", "keys"),
+    Option("--model", "another model for this run: a name, or a variable that holds one", "MODEL", completes="models"),
+    Option("--strategy", "which history its requests carry: as_written, default, none", "NAME", completes="strategies"),
+    Option("--rules", "whose rules: java", "NAME", completes="rules"),
+    Option("--max-llm-calls", "stop after so many model calls (500)", "NUMBER"),
+    Option("--out", "bind the run to this variable", "NAME"),
+    Option("--traceback", "show Python's traceback when it fails", takes="nothing"),
+    Option("--record", "keep every reply in a file (later)", "FILE", completes="files"),
+    Option("--db", "sessions in a database (later)", "URL"),
+)  # fmt: skip
+"""Every option of a turn."""
+
+
+def turn_request(options: argparse.Namespace, message: str, cell: str | None, namespace: Mapping[str, Any]) -> TurnRequest:
+    """The turn that a parsed line asks for. Raises `UsageError` for what cannot be read."""
+    for name, what in LATER.items():
+        if getattr(options, name) is not None:
+            raise NotSupported(f"--{name}: {what}.")
+    if options.append and options.turn is not None:
+        raise UsageError("say --append or --turn, not both")
+    for needs in ("append", "turn"):
+        if getattr(options, needs) and options.session is None:
+            raise UsageError(f"--{needs} is about a session's turns: name the session with --session")
+    limit = number("--max-llm-calls", options.max_llm_calls)
+    return TurnRequest(
+        message,
+        session=options.session,
+        cell=cell,
+        append=options.append,
+        turn=number("--turn", options.turn),
+        pause=options.pause,
+        user=options.user,
+        state=start_state(options.state, options.state_from, namespace),
+        clear=tuple(options.clear),
+        config=RunConfig(max_llm_calls=limit) if limit is not None else None,
+    )
+
+
+def start_state(pairs: list[str], variable: str | None, namespace: Mapping[str, Any]) -> dict[str, Any] | None:
+    """`--state` and `--state-from` as one dict; a pair wins over the variable."""
+    state: dict[str, Any] = {}
+    if variable is not None:
+        if variable not in namespace:
+            raise UsageError(f"--state-from names {variable!r}, which the notebook does not define. Run its cell first.")
+        value = namespace[variable]
+        if not isinstance(value, Mapping):
+            raise UsageError(f"--state-from: {variable} is a {type(value).__name__}, not a dict")
+        state.update(value)
+    for pair in pairs:
+        key, found, value = pair.partition("=")
+        if not found or key in ("", ":"):
+            raise UsageError(f"--state takes KEY=TEXT or KEY:=JSON, not {pair!r}")
+        if key.endswith(":"):
+            key = key[:-1]
+            try:
+                value = json.loads(value)
+            except ValueError as error:
+                raise UsageError(f"--state {key}:= takes JSON, quoted: --state '{key}:={{\"a\": 1}}'. {error}") from None
+        state[key] = value
+    return state or None
+
+
+def line_message(variable: str | None, namespace: Mapping[str, Any]) -> str:
+    """The message of the line form, from the variable that `--input` names."""
+    if variable is None:
+        raise UsageError("%pipeline takes its message from a variable: %pipeline NAME --input VARIABLE. In a cell of its own: %%pipeline NAME")
+    if variable not in namespace:
+        raise UsageError(f"--input names {variable!r}, which the notebook does not define. Run its cell first.")
+    value = namespace[variable]
+    if not isinstance(value, str):
+        raise SpecError(f"--input: {variable} is a {type(value).__name__}, not text")
+    return value
+
+
+def number(option: str, value: str | None) -> int | None:
+    if value is None:
+        return None
+    try:
+        return int(value)
+    except ValueError:
+        raise UsageError(f"{option} takes a whole number, not {value!r}") from None
