@@ -28,8 +28,8 @@ def _table_class() -> type[pd.DataFrame]:
             return pd.DataFrame
 
         def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-            bundle: dict[str, str] = self._styler()._repr_mimebundle_()  # type: ignore[attr-defined]  # cards.styler.Reader
-            return bundle
+            styler = self._styler()
+            return {"text/html": styler._repr_html_(), "text/plain": repr(styler)}
 
     return Table
 
