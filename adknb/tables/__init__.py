@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from adknb.analysis.contract import Contract
+from adknb.analysis.findings import Lint
 from adknb.analysis.freshness import Ledger
+from adknb.compare.dry import PromptComparison
 from adknb.core.protocols import TokenCounter
 from adknb.core.run import Run, Session
 from adknb.core.views import register_table
+from adknb.tables.checks import CONTRACT, LINT, contract_rows, lint_rows
+from adknb.tables.comparison import PROMPTS, comparison_rows
 from adknb.tables.events import EVENTS, event_rows
 from adknb.tables.frame import frame
 from adknb.tables.prompt import PROMPT, find_request, prompt_rows
@@ -50,10 +55,13 @@ def prompt(run: Run, name: str, request: int = 1, counter: TokenCounter | None =
 
 
 def register() -> None:
-    """Give `Run` and `Session` their tables."""
+    """Give every result its tables."""
     for function in (state, state_history, events, steps, tokens, prompt):
         register_table(Run, function.__name__, function)
     register_table(Session, "turns", lambda session: frame(turn_rows(session, default_counter()), TURNS))
     register_table(Session, "state", lambda session: frame(session_state_rows(session, default_counter()), STATE))
     register_table(Session, "state_history", lambda session: frame(session_history_rows(session), STATE_HISTORY))
     register_table(Session, "events", lambda session: frame(session_event_rows(session), EVENTS))
+    register_table(Contract, "contract", lambda contract: frame(contract_rows(contract), CONTRACT))
+    register_table(Lint, "lint", lambda lint: frame(lint_rows(lint), LINT))
+    register_table(PromptComparison, "prompts", lambda comparison: frame(comparison_rows(comparison), PROMPTS))

@@ -1,0 +1,35 @@
+"""Lint: what will go wrong in a pipeline, or only looks right, each with its place and its fix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from adknb.analysis.checks import braces, keys, seen, steps
+from adknb.analysis.findings import SEVERITIES, Finding, Lint, Subject
+from adknb.analysis.freshness import Ledger
+from adknb.analysis.uses import Uses
+from adknb.core.run import Run
+from adknb.core.specs import BaseAgent
+from adknb.rules.base import Rules
+from adknb.rules.resolve import resolve_rules
+
+
+def lint(root: BaseAgent, *, rules: str | Rules = "java", run: Run | None = None, state: Iterable[str] = ()) -> Lint:
+    """The findings of the pipeline `root` under the rules of one ADK.
+
+    `state` names the keys that are there when the run starts (a dict of them will do). A `run` adds what only a run
+    shows: large values, stale reads, maps in prompts; the keys that it started with count as given.
+    """
+    ledger = Ledger(run) if run is not None else None
+    given = set(state)
+    if ledger is not None:
+        given.update(ledger.run.start_state)
+    subject = Subject(Uses(root, resolve_rules(rules)), resolve_rules(rules), frozenset(given), ledger)
+    found = [finding for check in (braces, keys, steps, seen) for finding in check.findings(subject)]
+    places = {node.name: number for number, node in reversed(list(enumerate(subject.uses.nodes)))}
+
+    def rank(finding: Finding) -> tuple[int, int, int, int]:
+        place = (finding.place.line, finding.place.column) if finding.place is not None else (0, 0)
+        return (SEVERITIES.index(finding.severity), places.get(finding.agent, -1), *place)
+
+    return Lint(root.name, sorted(dict.fromkeys(found), key=rank))

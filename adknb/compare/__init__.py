@@ -1,0 +1,1 @@
+"""Comparisons: what changes when one thing about a run is changed."""
