@@ -300,8 +300,10 @@ class JavaRules(Rules):
             return later
         for value in (*earlier.values(), *later.values()):
             self.check_state_value("merged by two tools", value)
-        merged = {key: self.join_values(earlier[key], value) if key in earlier else value for key, value in later.items()}
-        return {key: merged.get(key, earlier.get(key)) for key in java_concurrent_merge_order(earlier, later)}
+        merged = dict(earlier)
+        for key, value in later.items():
+            merged[key] = self.join_values(merged[key], value) if key in merged else value
+        return {key: merged[key] for key in java_concurrent_merge_order(earlier, later)}
 
 
 _BLANK_LINE: Final = Segment("\n\n", "separator")

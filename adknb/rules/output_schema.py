@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NoReturn
 
 from adknb.core.errors import OutputSchemaError
@@ -15,6 +15,9 @@ from adknb.rules.java_schema import schema_text
 from adknb.rules.values import java_hash_order, java_is_identifier_part
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
+_MOST_DIGITS: Final = 1000
+"""Jackson's `StreamReadConstraints` allow a number so many."""
+
 _LONG: Final = range(-(2**63), 2**63)
 
 
@@ -39,8 +42,10 @@ def parse_and_validate(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     except ValueError as error:
         raise DoesNotFit(f"no JSON ({error})") from None
     if value is None:
-        error = OutputSchemaError("the reply is null, on which ADK Java fails. Ask the model for an object.")
-        raise error.as_adk("NullPointerException", 'Cannot invoke "java.util.Map.entrySet()" because "args" is null')
+        _properties(schema)
+        raise OutputSchemaError("the reply is null, on which ADK Java fails. Ask the model for an object.").as_adk(
+            "NullPointerException", 'Cannot invoke "java.util.Map.entrySet()" because "args" is null'
+        )
     if not isinstance(value, dict):
         raise DoesNotFit(f"a JSON {_kind(value)}, not an object")
     ordered = {key: value[key] for key in java_hash_order(value)}
@@ -55,7 +60,7 @@ def read_json(text: str) -> Any:
     """
     start = _SPACE.match(text).end()  # type: ignore[union-attr]  # the pattern matches the empty text too
     try:
-        value, end = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
+        value, end = _DECODER.raw_decode(text, start)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if isinstance(value, (bool, type(None))) and text[end : end + 1] >= "0" and java_is_identifier_part(text[end]):
@@ -65,20 +70,26 @@ def read_json(text: str) -> Any:
 
 def validate(value: Mapping[str, Any], schema: Mapping[str, Any], keys: Iterable[str]) -> None:
     """Raise `DoesNotFit` unless the object fits; only types, unknown and required fields are looked at."""
-    properties = schema.get("properties")
-    if properties is None:
-        _no_value_present("an object without properties")
+    properties = _properties(schema)
     for key in keys:
         if key not in properties:
             raise DoesNotFit(f"an object with the unknown field {key!r}", _does_not_match(key, schema))
         if not _fits(value[key], properties[key]):
             expected = properties[key].get("type")
             raise DoesNotFit(
-                f"an object whose field {key!r} is a JSON {_kind(value[key])}, not {expected}", _does_not_match(key, schema)
+                f"an object whose field {key!r} is a JSON {_kind(value[key])}, not {expected}",
+                _does_not_match(key, schema),
             )
     for key in schema.get("required") or ():
         if key not in value:
             raise DoesNotFit(f"an object without the field {key!r}", f"Output args does not contain required {key}")
+
+
+def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "properties" not in schema:
+        _no_value_present("an object without properties")
+    properties: Mapping[str, Any] = schema["properties"]
+    return properties
 
 
 def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
@@ -128,8 +139,20 @@ def _no_value_present(what: str) -> NoReturn:
     raise error.as_adk("NoSuchElementException", "No value present")
 
 
+def _number(kind: type[int] | type[float]) -> Callable[[str], int | float]:
+    def read(text: str) -> int | float:
+        if sum(map(str.isdigit, text)) > _MOST_DIGITS:
+            raise ValueError(f"a number of more than {_MOST_DIGITS} digits")
+        return kind(text)
+
+    return read
+
+
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+_DECODER: Final = json.JSONDecoder(parse_int=_number(int), parse_float=_number(float), parse_constant=_no_constant)
 
 
 def _kind(value: Any) -> str:

@@ -68,7 +68,7 @@ async def _answer(
     )
     if result is None:
         result = await _run(node, step, tool, args, tool_context)
-        if tool is TRANSFER and rules.transfer_ends_delta:
+        if tool is TRANSFER and actions.transfer_to_agent is not None and rules.transfer_ends_delta:
             tool_context.state.delta = {}
     changed = await tool_callbacks(
         tool_context, "after_tool_callback", node.agent.after_tool_callback, tool, args, tool_context, result
