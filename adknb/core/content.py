@@ -96,7 +96,7 @@ class Part:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Part:
         """The inverse of `to_dict`. Raises `ValueError` for a field that no part has."""
-        unknown = set(data) - {name for name in Part.__slots__}
+        unknown = set(data) - set(Part.__slots__)
         if unknown:
             raise ValueError(f"a part has no field {sorted(unknown)[0]!r}; it has {', '.join(Part.__slots__)}")
         inline = data.get("inline_data")

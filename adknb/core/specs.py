@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import hashlib
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
@@ -17,7 +17,9 @@ from adknb.core.tools import FunctionTool, as_tool
 if TYPE_CHECKING:
     from adknb.core.protocols import InvocationContext
 
-Callback = Callable[..., Any]
+Callback: TypeAlias = Callable[..., Any]
+Callbacks: TypeAlias = Callback | Sequence[Callback]
+"""One callback or several, called in order until one answers; kept as a tuple."""
 
 
 class IncludeContents(enum.StrEnum):
@@ -71,9 +73,9 @@ class BaseAgent(Spec):
 
     name: str
     description: str | None = None
-    sub_agents: tuple[BaseAgent, ...] = ()
-    before_agent_callback: tuple[Callback, ...] = ()
-    after_agent_callback: tuple[Callback, ...] = ()
+    sub_agents: Sequence[BaseAgent] = ()
+    before_agent_callback: Callbacks = ()
+    after_agent_callback: Callbacks = ()
 
     @field_validator("sub_agents", mode="before")
     @classmethod
@@ -83,12 +85,12 @@ class BaseAgent(Spec):
         for item in value if isinstance(value, Sequence) else ():
             if not isinstance(item, BaseAgent):
                 raise ValueError(f"a sub-agent must be an agent, not {item!r}")
-        return value
+        return tuple(value) if isinstance(value, Sequence) else value
 
     @field_validator("before_agent_callback", "after_agent_callback", mode="before")
     @classmethod
     def _several_callbacks(cls, value: object) -> object:
-        return _as_tuple(value)
+        return as_tuple(value)
 
     def run_async(self, ctx: InvocationContext) -> AsyncGenerator[Event]:
         """Run this agent inside a custom agent's `_run_async_impl`; yields its events as they come."""
@@ -126,19 +128,19 @@ class LlmAgent(BaseAgent):
     output_key: str | None = None
     output_schema: Any = None
     include_contents: IncludeContents = IncludeContents.DEFAULT
-    tools: tuple[FunctionTool, ...] = ()
+    tools: Sequence[FunctionTool | Callable[..., Any]] = ()
     generate_content_config: GenerateContentConfig | None = None
     disallow_transfer_to_parent: bool = False
     disallow_transfer_to_peers: bool = False
-    before_model_callback: tuple[Callback, ...] = ()
-    after_model_callback: tuple[Callback, ...] = ()
-    before_tool_callback: tuple[Callback, ...] = ()
-    after_tool_callback: tuple[Callback, ...] = ()
+    before_model_callback: Callbacks = ()
+    after_model_callback: Callbacks = ()
+    before_tool_callback: Callbacks = ()
+    after_tool_callback: Callbacks = ()
 
     @field_validator("tools", mode="before")
     @classmethod
     def _functions_are_tools(cls, value: object) -> object:
-        tools = tuple(as_tool(tool) for tool in _as_tuple(value))
+        tools = tuple(as_tool(tool) for tool in as_tuple(value))
         names = [tool.name for tool in tools]
         for name in names:
             if names.count(name) > 1:
@@ -167,7 +169,12 @@ class LlmAgent(BaseAgent):
     )
     @classmethod
     def _several_model_callbacks(cls, value: object) -> object:
-        return _as_tuple(value)
+        return as_tuple(value)
+
+    @property
+    def function_tools(self) -> tuple[FunctionTool, ...]:
+        """`tools`, each as the FunctionTool that it became."""
+        return tuple(as_tool(tool) for tool in self.tools)
 
     @property
     def prompt_hash(self) -> str:
@@ -201,7 +208,8 @@ class LoopAgent(BaseAgent):
         return value
 
 
-def _as_tuple(value: object) -> tuple[Any, ...]:
+def as_tuple(value: object) -> tuple[Any, ...]:
+    """None as no items, a list as a tuple, anything else as one item."""
     if value is None:
         return ()
     return tuple(value) if isinstance(value, (list, tuple)) else (value,)

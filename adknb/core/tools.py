@@ -54,7 +54,7 @@ class FunctionTool:
         if not callable(func):
             raise SpecError(f"a tool must be a function, not {func!r}")
         self.func = func
-        self.name: str = name or getattr(func, "__name__", type(func).__name__)
+        self.name = name if name is not None else str(getattr(func, "__name__", type(func).__name__))
         self.description = description if description is not None else (inspect.getdoc(func) or "")
         if not self.description.strip():
             raise SpecError(

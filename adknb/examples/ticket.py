@@ -40,7 +40,7 @@ def ticket_pipeline(*, guarded: bool = False) -> SequentialAgent:
         "Known customer tier: {user:tier?}\n"
         "Draft a reply of at most 120 words. Do not promise refunds.",
         output_key="draft",
-        before_agent_callback=(require_triage,) if guarded else (),
+        before_agent_callback=require_triage if guarded else (),
     )
     policy = LlmAgent(
         name="PolicyCheckAgent",
@@ -51,7 +51,7 @@ def ticket_pipeline(*, guarded: bool = False) -> SequentialAgent:
     return SequentialAgent(
         name="ticket_pipeline",
         description="Triage, draft, then policy-check a support reply.",
-        sub_agents=(triage, draft, policy),
+        sub_agents=[triage, draft, policy],
     )
 
 

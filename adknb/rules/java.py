@@ -183,7 +183,7 @@ class JavaRules(Rules):
             if reading is None:
                 reading = history.read(event, self.name, _is_visible, self.narrate)
             author = event.author
-            pair = reading.own if author == name or author == USER else reading.foreign
+            pair = reading.own if author in (name, USER) else reading.foreign
             if pair is None or (event.branch and branch and not self.is_on_branch(event.branch, branch)):
                 continue
             if reading.has_responses:

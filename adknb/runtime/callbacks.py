@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from adknb.core.content import Content, Part
@@ -11,7 +11,7 @@ from adknb.core.errors import AdknbError, AgentError, SpecError
 from adknb.core.events import Event, EventActions
 from adknb.core.requests import LlmResponse
 from adknb.core.run import Session
-from adknb.core.specs import Callback
+from adknb.core.specs import Callback, Callbacks, as_tuple
 from adknb.core.state import State
 from adknb.runtime.context import InvocationContext
 
@@ -93,14 +93,14 @@ async def call(agent: str, kind: str, function: Callback, *arguments: Any) -> An
         raise AgentError(f"agent {agent!r}: {kind} {name} raised {type(error).__name__}: {error}") from error
 
 
-async def agent_callbacks(context: InvocationContext, kind: str, functions: Sequence[Callback]) -> Event | None:
+async def agent_callbacks(context: InvocationContext, kind: str, functions: Callbacks) -> Event | None:
     """Call before- or after-agent callbacks in order until one returns content.
 
     The event holds that content and every state change; None when there is neither (ADK's `BaseAgent.callCallback`).
     """
     actions = EventActions()
     callback_context = CallbackContext(context, actions)
-    for function in functions:
+    for function in as_tuple(functions):
         content = as_content(await call(context.node.name, kind, function, callback_context), context.node.name, kind)
         if content is not None:
             return context.event(content, actions=actions)
@@ -108,11 +108,11 @@ async def agent_callbacks(context: InvocationContext, kind: str, functions: Sequ
 
 
 async def model_callbacks(
-    context: InvocationContext, kind: str, functions: Sequence[Callback], actions: EventActions, subject: object
+    context: InvocationContext, kind: str, functions: Callbacks, actions: EventActions, subject: object
 ) -> LlmResponse | None:
     """Call model callbacks with the request or reply until one returns a reply. State changes go into `actions`."""
     callback_context = CallbackContext(context, actions)
-    for function in functions:
+    for function in as_tuple(functions):
         result = await call(context.node.name, kind, function, callback_context, subject)
         if isinstance(result, LlmResponse):
             return result
@@ -123,10 +123,10 @@ async def model_callbacks(
 
 
 async def tool_callbacks(
-    context: ToolContext, kind: str, functions: Sequence[Callback], *arguments: Any
+    context: ToolContext, kind: str, functions: Callbacks, *arguments: Any
 ) -> dict[str, Any] | None:
     """Call tool callbacks until one returns a result."""
-    for function in functions:
+    for function in as_tuple(functions):
         result = await call(context.agent_name, kind, function, *arguments)
         if result is not None:
             if not isinstance(result, Mapping):

@@ -72,7 +72,7 @@ class LlmNode(Node):
         self.template = _template(agent.instruction, rules)
         self.global_template = _template(agent.global_instruction, rules)
         self.identity = [Segment(rules.identity(agent), "identity")]
-        self.tools: Mapping[str, FunctionTool] = {tool.name: tool for tool in agent.tools}
+        self.tools: Mapping[str, FunctionTool] = {tool.name: tool for tool in agent.function_tools}
         self.is_complete = False
 
     def targets(self) -> list[BaseAgent]:
@@ -91,7 +91,7 @@ class LlmNode(Node):
         agent, rules = self.agent, self.rules
         self.model = self._find_model(resolve, default, overrides)
         targets = self.targets()
-        self.declarations = {tool.name: rules.declaration(tool) for tool in agent.tools}
+        self.declarations = {tool.name: rules.declaration(tool) for tool in agent.function_tools}
         self.config = rules.config(agent, self.model.name)
         self.schema_note: list[Segment] | None = None
         if rules.schema_by_tool(agent, self.model.name):

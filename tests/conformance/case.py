@@ -25,19 +25,19 @@ from adknb.runtime.callbacks import CallbackContext, ToolContext
 from adknb.runtime.runner import Runner
 
 
-def read_state(key: str, tool_context: ToolContext) -> dict:
+def read_state(key: str, tool_context: ToolContext) -> dict[str, Any]:
     """Read a value from session state by key."""
     value = tool_context.state.get(given(key))
     return {"value": "" if value is None else tool_context.text_of(value)}
 
 
-def write_state(key: str, value: str, tool_context: ToolContext) -> dict:
+def write_state(key: str, value: str, tool_context: ToolContext) -> dict[str, Any]:
     """Write a value to session state."""
     tool_context.state[key] = value
     return {"ok": True}
 
 
-def echo(text: str) -> dict:
+def echo(text: str) -> dict[str, Any]:
     """Echo the text."""
     return {"echo": given(text)}
 
@@ -54,13 +54,13 @@ def exit_loop(tool_context: ToolContext) -> None:
     tool_context.actions.escalate = True
 
 
-def finish(text: str, tool_context: ToolContext) -> dict:
+def finish(text: str, tool_context: ToolContext) -> dict[str, Any]:
     """Finish with a result."""
     tool_context.actions.skip_summarization = True
     return {"result": given(text)}
 
 
-def ask(question: str) -> dict:
+def ask(question: str) -> dict[str, Any]:
     """Ask a person."""
     return {"status": "pending"}
 
@@ -69,12 +69,12 @@ def ask_none(question: str) -> None:
     """Ask a person later."""
 
 
-def fail(text: str) -> dict:
+def fail(text: str) -> dict[str, Any]:
     """Fail."""
     raise ValueError(f"tool failed: {text}")
 
 
-def typed(*, n: int, x: float = 1.5, flag: bool = False, items: list[str], opts: dict) -> dict:
+def typed(*, n: int, x: float = 1.5, flag: bool = False, items: list[str], opts: dict[str, Any]) -> dict[str, Any]:
     """Typed arguments."""
     return {
         "n": n,
@@ -85,7 +85,7 @@ def typed(*, n: int, x: float = 1.5, flag: bool = False, items: list[str], opts:
     }
 
 
-async def save_note(name: str, text: str, tool_context: ToolContext) -> dict:
+async def save_note(name: str, text: str, tool_context: ToolContext) -> dict[str, Any]:
     """Save a note."""
     await tool_context.save_artifact(name, Part.from_text(given(text)))
     return {"ok": True}
@@ -153,8 +153,10 @@ def model_setter(spec: Mapping[str, Any]) -> Callable[[CallbackContext, object],
     return set_state
 
 
-def tool_setter(spec: Mapping[str, Any]) -> Callable[..., dict | None]:
-    def set_state(tool: FunctionTool, args: dict, context: ToolContext, result: object = None) -> dict | None:
+def tool_setter(spec: Mapping[str, Any]) -> Callable[..., dict[str, Any] | None]:
+    def set_state(
+        tool: FunctionTool, args: dict[str, Any], context: ToolContext, result: object = None
+    ) -> dict[str, Any] | None:
         if spec.get("tool", tool.name) != tool.name:
             return None
         context.state.update(spec.get("set", {}))
@@ -214,6 +216,7 @@ async def trace(case: Mapping[str, Any], rules: str) -> dict[str, Any]:
             message = turn if isinstance(turn, str) else answer(turn["function_response"], events)
             async for event in runner.stream(message, session=session, state=state, user_id="user-42"):
                 events.append(event)
+            assert runner.last_run is not None
             session = runner.last_run.session
             state = None
     except AdknbError as error:

@@ -11,7 +11,7 @@ import pytest
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from check import compare, differences, read_lines
+from check import compare, differences, read_lines  # noqa: E402  # found through the path above
 
 
 def recorded(cases: str, traces: str) -> list[Any]:

@@ -9,17 +9,25 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from adknb import LlmAgent, Runner, SequentialAgent, ToolContext
+from adknb import LlmAgent, Run, Runner, SequentialAgent, ToolContext
 from adknb.core.content import FunctionCall, Part
 from adknb.models.scripted import ScriptedModel
 
 CALL = [Part(function_call=FunctionCall("slow", {}))]
 
 
-def two_steps(tool: object = None) -> SequentialAgent:
+def last(runner: Runner) -> Run:
+    """The run that failed or was interrupted."""
+    assert runner.last_run is not None
+    return runner.last_run
+
+
+def two_steps(tool: Callable[..., Any] | None = None) -> SequentialAgent:
     return SequentialAgent(
         name="p",
         sub_agents=[
@@ -32,7 +40,7 @@ def two_steps(tool: object = None) -> SequentialAgent:
 async def test_a_cancelled_run_keeps_its_events_and_drops_what_no_event_holds() -> None:
     started = asyncio.Event()
 
-    async def slow(tool_context: ToolContext) -> dict:
+    async def slow(tool_context: ToolContext) -> dict[str, Any]:
         """Wait."""
         tool_context.state["half"] = 1
         started.set()
@@ -45,8 +53,7 @@ async def test_a_cancelled_run_keeps_its_events_and_drops_what_no_event_holds() 
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    run = runner.last_run
-    assert run is not None
+    run = last(runner)
     assert (run.status, [step.status for step in run.step_runs]) == ("interrupted", ["completed", "interrupted"])
     assert [event.author for event in run.turn_events] == ["user", "A", "B"]
     assert run.session.state == {"a": "a1"}
@@ -58,7 +65,7 @@ async def test_a_tool_thread_that_outlives_its_run_changes_nothing() -> None:
     started = threading.Event()
     done = threading.Event()
 
-    def slow(tool_context: ToolContext) -> dict:
+    def slow(tool_context: ToolContext) -> dict[str, Any]:
         """Wait in a thread."""
         started.set()
         release.wait(20)
@@ -74,8 +81,7 @@ async def test_a_tool_thread_that_outlives_its_run_changes_nothing() -> None:
         await task
     release.set()
     await asyncio.to_thread(done.wait, 20)
-    run = runner.last_run
-    assert run is not None
+    run = last(runner)
     assert run.session.state == {"a": "a1"}
     assert run.step("B").notes == [
         "tool 'slow' was still running when the run was interrupted; its result is discarded"
@@ -83,7 +89,7 @@ async def test_a_tool_thread_that_outlives_its_run_changes_nothing() -> None:
 
 
 async def test_an_interrupted_run_goes_on_with_continue() -> None:
-    async def slow() -> dict:
+    async def slow() -> dict[str, Any]:
         """Wait the first time."""
         if not tries:
             tries.append(1)
@@ -100,7 +106,7 @@ async def test_an_interrupted_run_goes_on_with_continue() -> None:
         await task
     from adknb.runtime import branch
 
-    run = await runner._finish(branch.continue_run(runner, runner.last_run))
+    run = await runner._finish(branch.continue_run(runner, last(runner)))
     assert (run.status, [step.output for step in run.step_runs]) == ("completed", ["a1", "b1"])
 
 
@@ -109,10 +115,10 @@ async def test_a_stream_that_is_not_read_to_its_end() -> None:
     events = runner.stream("hi")
     first = await anext(events)
     assert (first.author, first.text) == ("A", "a1")
-    assert runner.last_run.session.state == {"a": "a1"}
+    assert last(runner).session.state == {"a": "a1"}
     await events.aclose()
-    assert runner.last_run.status == "interrupted"
-    assert [event.text for event in runner.last_run.turn_events] == ["hi", "a1"]
+    assert last(runner).status == "interrupted"
+    assert [event.text for event in last(runner).turn_events] == ["hi", "a1"]
 
 
 SCRIPT = textwrap.dedent(

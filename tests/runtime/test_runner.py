@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from adknb import (
     MissingKeyError,
     ModelError,
     Part,
+    Run,
     RunConfig,
     Runner,
     ScriptedModel,
@@ -34,19 +36,27 @@ from adknb import (
 from adknb.core.content import FunctionCall
 
 
+def last(runner: Runner) -> Run:
+    """The run that failed or was interrupted."""
+    assert runner.last_run is not None
+    return runner.last_run
+
+
 def call(name: str, **args: Any) -> list[Part]:
     return [Part(function_call=FunctionCall(name, args))]
 
 
 def system(run: Any, step: str, request: int = 1) -> str:
-    return run.step(step).requests[request - 1].sent.system_instruction
+    text = run.step(step).requests[request - 1].sent.system_instruction
+    assert isinstance(text, str)
+    return text
 
 
 def test_an_event_is_in_the_session_before_the_next_step_starts() -> None:
     seen: list[list[str]] = []
 
     def answer(request: LlmRequest) -> str:
-        seen.append([event.author for event in runner.last_run.session.events])
+        seen.append([event.author for event in last(runner).session.events])
         return "ok"
 
     root = SequentialAgent(name="p", sub_agents=[LlmAgent(name="A"), LlmAgent(name="B")])
@@ -76,17 +86,17 @@ def test_turn_start_clear_prevents_the_stale_value() -> None:
         name="p",
         sub_agents=[LlmAgent(name="A", output_key="k"), LlmAgent(name="B", instruction="{k}")],
     )
-    replies = {"A": ["first", [Part(text="hm", thought=True)]], "B": ["b1", "b2"]}
+    replies: dict[str, list[Any]] = {"A": ["first", [Part(text="hm", thought=True)]], "B": ["b1", "b2"]}
     runner = Runner(root, model=ScriptedModel(replies))
     session = runner.run("one").session
     stale = runner.run("two", session=session)
     assert system(stale, "B").startswith("first\n")  # ADK reads last turn's value silently
     session = runner.run("one").session
     with pytest.raises(
-        MissingKeyError, match="agent 'B': the instruction needs the state key 'k', which nobody wrote. Write it in an "
+        MissingKeyError, match=r"agent 'B': the instruction needs the state key 'k', which nobody wrote. Write it in an "
     ):
         runner.run("two", session=session, clear=["k"])
-    assert runner.last_run.turn_events[0].actions.state_delta == {"k": "__ADK_SENTINEL_REMOVED__"}
+    assert last(runner).turn_events[0].actions.state_delta == {"k": "__ADK_SENTINEL_REMOVED__"}
 
 
 def test_temp_keys_live_for_the_turn_unless_kept() -> None:
@@ -110,7 +120,7 @@ def test_temp_keys_live_for_the_turn_unless_kept() -> None:
 
 
 def test_tools_of_one_reply_run_in_order_and_see_each_other() -> None:
-    def add(n: int, tool_context: ToolContext) -> dict:
+    def add(n: int, tool_context: ToolContext) -> dict[str, Any]:
         """Add to the sum."""
         tool_context.state["sum"] = tool_context.state.get("sum", 0) + n
         return {"sum": tool_context.state["sum"]}
@@ -133,7 +143,7 @@ async def test_async_tools_and_results_that_are_no_dict() -> None:
 
 
 def test_a_failing_tool_is_answered_and_named() -> None:
-    def bad() -> dict:
+    def bad() -> dict[str, Any]:
         """Fail."""
         raise OSError("disk on fire")
 
@@ -146,7 +156,7 @@ def test_a_failing_tool_is_answered_and_named() -> None:
 
 
 def test_a_long_running_call_is_answered_in_the_next_turn() -> None:
-    def ask(question: str) -> dict:
+    def ask(question: str) -> dict[str, Any]:
         """Ask a person."""
         return {"status": "pending"}
 
@@ -167,7 +177,7 @@ def test_the_call_limit() -> None:
     with pytest.raises(LlmCallsLimitExceededError, match="asked its models 3 times, which is the limit") as caught:
         runner.run("hi", config=RunConfig(max_llm_calls=3))
     assert caught.value.adk_message == "Max number of llm calls limit of 3 exceeded"
-    assert len(caught.value.run.step_runs) == 4
+    assert len(last(runner).step_runs) == 4
 
 
 def test_a_custom_agent_runs_its_children() -> None:
@@ -192,6 +202,7 @@ def test_callbacks_edit_a_copy_of_the_request() -> None:
         request.contents.append(Content.user("extra"))
 
     def after(context: CallbackContext, response: LlmResponse) -> str:
+        assert response.content is not None
         return response.content.text.upper()
 
     root = LlmAgent(name="A", instruction="a", before_model_callback=before, after_model_callback=after, output_key="k")
@@ -205,13 +216,13 @@ def test_callbacks_edit_a_copy_of_the_request() -> None:
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: LlmAgent(name="A", output_keys="k"), SpecError, "LlmAgent 'A': there is no field 'output_keys'. Did you mean 'output_key'"),
-        (lambda: LlmAgent(instruction="x"), SpecError, "LlmAgent: the field 'name' is missing"),
+        (lambda: LlmAgent(name="A", output_keys="k"), SpecError, "LlmAgent 'A': there is no field 'output_keys'. Did you mean 'output_key'"),  # type: ignore[call-arg]
+        (lambda: LlmAgent(instruction="x"), SpecError, "LlmAgent: the field 'name' is missing"),  # type: ignore[call-arg]
         (lambda: Runner(LlmAgent(name="")), AgentNameError, "an agent needs a name"),
         (lambda: LlmAgent(name="A", output_key=""), SpecError, "output_key: output_key is empty; name a key, or leave it out"),
         (lambda: LoopAgent(name="l", max_iterations=-1), SpecError, "max_iterations: max_iterations must be 0 or more"),
-        (lambda: SequentialAgent(name="p", sub_agents=["A"]), SpecError, "sub_agents: a sub-agent must be an agent, not 'A'"),
-        (lambda: LlmAgent(name="A", include_contents="all"), SpecError, "include_contents: Input should be 'default' or 'none'"),
+        (lambda: SequentialAgent(name="p", sub_agents=["A"]), SpecError, "sub_agents: a sub-agent must be an agent, not 'A'"),  # type: ignore[list-item]
+        (lambda: LlmAgent(name="A", include_contents="all"), SpecError, "include_contents: Input should be 'default' or 'none'"),  # type: ignore[arg-type]
         (lambda: Runner(LlmAgent(name="user")), AgentNameError, "an agent may not be named 'user'"),
         (lambda: Runner(LlmAgent(name="a--b")), AgentNameError, "agent 'a--b': ADK Java allows letters and digits"),
         (
@@ -224,10 +235,10 @@ def test_callbacks_edit_a_copy_of_the_request() -> None:
         (lambda: Runner(LlmAgent(name="A")).run("hi"), ModelError, "agent 'A' has no model."),
         (lambda: Runner(LlmAgent(name="A"), model="echo").run("hi", state={"k": None}), StateValueError, "state key 'k': ADK Java's state cannot hold null"),
         (lambda: Runner(LlmAgent(name="A"), model="echo").run("hi", state={"k": {1, 2}}), StateValueError, "state key 'k': a set cannot be stored"),
-        (lambda: Runner(LlmAgent(name="A"), model="echo").run(3), SpecError, "a message is text, a Content or FunctionResponses, not 3"),
+        (lambda: Runner(LlmAgent(name="A"), model="echo").run(3), SpecError, "a message is text, a Content or FunctionResponses, not 3"),  # type: ignore[arg-type]
     ],
 )  # fmt: skip
-def test_mistakes_say_what_where_and_how(make: Any, error: type[Exception], message: str) -> None:
+def test_mistakes_say_what_where_and_how(make: Callable[[], object], error: type[Exception], message: str) -> None:
     with pytest.raises(error) as caught:
         make()
     assert message in str(caught.value)
@@ -244,6 +255,7 @@ def test_the_failed_run_is_on_the_error() -> None:
         "step (output_key='oops'), start with it (state={'oops': …}), or make it optional: {oops?}"
     )
     run = caught.value.run
+    assert run is not None
     assert (run.status, run.error, caught.value.agent) == ("failed", caught.value, "B")
     assert (caught.value.adk_type, caught.value.adk_message) == (
         "IllegalArgumentException", "Context variable not found: `oops`.",
@@ -256,7 +268,7 @@ async def test_stream_yields_events_as_they_come() -> None:
     runner = Runner(LlmAgent(name="A", output_key="k"), model=ScriptedModel({"A": ["a1"]}))
     seen: list[tuple[Event, dict[str, Any]]] = []
     async for event in runner.stream("hi"):
-        seen.append((event, dict(runner.last_run.session.state)))
+        seen.append((event, dict(last(runner).session.state)))
     assert [(event.text, state) for event, state in seen] == [("a1", {"k": "a1"})]
 
 
