@@ -261,6 +261,7 @@ class Runner:
             raise
         except BaseException as error:
             run.status, run.error = "failed", error
+            session.scopes.merge_into(session.state)  # what no event says is not shared
             if isinstance(error, AdknbError):
                 error.run = run
             raise

@@ -55,6 +55,7 @@ class InMemorySessionService:
         if delta:
             apply_delta(session.state, delta)
             session.scopes.apply(delta)
+        session.scopes.merge_into(session.state)  # over what a callback or tool wrote and no event says
         session.events.append(event)
         session.history.append(event)
         return event

@@ -213,7 +213,7 @@ async def trace(case: Mapping[str, Any], rules: str) -> dict[str, Any]:
         runner = Runner(build(case["root"], log), rules=rules, temp_keys="keep" if rules == "java" else None)
         state: Mapping[str, Any] | None = case.get("state") or {}
         for turn in case["turns"]:
-            message = turn if isinstance(turn, str) else answer(turn["function_response"], events)
+            message = turn if isinstance(turn, str) else answers(turn, events)
             async for event in runner.stream(message, session=session, state=state, user_id="user-42"):
                 events.append(event)
             assert runner.last_run is not None
@@ -253,11 +253,11 @@ def as_recorded(value: Any) -> Any:
     return value
 
 
-def answer(turn: Mapping[str, Any], events: list[Event]) -> FunctionResponse:
-    """The user's answer to the n-th long-running call so far."""
+def answers(turn: Mapping[str, Any], events: list[Event]) -> list[FunctionResponse]:
+    """The user's answers to long-running calls, which count from the case's first."""
     asked = [call for event in events for call in event.function_calls if call.id in event.long_running_tool_ids]
-    call = asked[turn["call"]]
-    return FunctionResponse(call.name, turn["response"], call.id)
+    given_answers = [turn["function_response"]] if "function_response" in turn else turn["function_responses"]
+    return [FunctionResponse(asked[it["call"]].name, it["response"], asked[it["call"]].id) for it in given_answers]
 
 
 def part_json(part: Part) -> dict[str, Any]:
