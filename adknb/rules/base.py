@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from adknb.core.content import Content, Part
 from adknb.core.errors import AdknbError
 from adknb.core.events import Event
-from adknb.core.requests import LlmRequest, Segment
+from adknb.core.requests import Segment
 from adknb.core.specs import BaseAgent, IncludeContents, LlmAgent
 from adknb.core.tools import FunctionTool, Parameter
 
@@ -161,6 +161,3 @@ class Rules(ABC):
 
     transfer_ends_delta: bool
     """Whether state that an after_tool_callback sets on a transfer is missing from the event's delta."""
-
-    def before_model(self, request: LlmRequest) -> None:
-        """A last change to a request before the callbacks see it; most ADKs make none."""

@@ -45,12 +45,10 @@ async def build_request(context: InvocationContext, node: LlmNode) -> LlmRequest
     pairs = context.invocation.strategy.contents(
         AgentHistory(node.rules, node.agent, node.model.name, context.branch, events)
     )
-    request = LlmRequest(
+    return LlmRequest(
         node.name, node.model.name, system, [pair[0] for pair in pairs], [pair[1] for pair in pairs],
         node.declarations, node.config,
     )  # fmt: skip
-    node.rules.before_model(request)
-    return request
 
 
 async def _ask_once(context: InvocationContext, node: LlmNode, step: StepRun) -> AsyncGenerator[Event]:
