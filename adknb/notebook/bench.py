@@ -6,58 +6,22 @@ Nothing here needs a notebook: `adknb.bench` serves plain Python too.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from adknb.core.errors import RunStateError, SpecError, near_names
-from adknb.core.run import Run, RunConfig, Session
+from adknb.core.run import Run, Session
 from adknb.core.specs import BaseAgent, LlmAgent
 from adknb.notebook.pipelines import AgentCell, AgentOptions, Pipeline
+from adknb.notebook.records import Record, Settings, TurnRequest
 from adknb.notebook.undo import SessionMark, Snapshot
 from adknb.runtime.runner import Runner
 from adknb.sessions.memory import InMemorySessionService
 
 UNDO_LIMIT = 200
 """How many changes can be taken back."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What pipelines run with when a cell does not say otherwise. `model` is a name or a model object."""
-
-    model: Any = None
-    rules: str = "java"
-    strategy: Any = "as_written"
-    user: str = "user"
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A run on the bench: which pipeline, from which cell, into which named session."""
-
-    run: Run
-    pipeline: str
-    cell: str | None = None
-    session: str | None = None
-    trial: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TurnRequest:
-    """What one `%%pipeline` asks for. `turn` counts from 1; `session` is a name."""
-
-    message: str
-    session: str | None = None
-    cell: str | None = None
-    append: bool = False
-    turn: int | None = None
-    pause: bool = False
-    user: str | None = None
-    state: Mapping[str, Any] | None = None
-    clear: Sequence[str] = ()
-    config: RunConfig | None = None
 
 
 class Bench:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from adknb.notebook.bench import Record
 from adknb.notebook.pipelines import Pipeline
+from adknb.notebook.records import Record
 from adknb.tables.frame import Kind, Row
 
 RUNS: Final[dict[str, Kind]] = {

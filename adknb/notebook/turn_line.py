@@ -9,8 +9,8 @@ from typing import Any
 
 from adknb.core.errors import NotSupported, SpecError
 from adknb.core.run import RunConfig
-from adknb.notebook.bench import TurnRequest
 from adknb.notebook.command import Argument, Option, UsageError
+from adknb.notebook.records import TurnRequest
 from adknb.notebook.verbs.settings import LATER
 
 PIPELINE = Argument("pipeline", "a pipeline of the bench, or a variable that holds an agent", completes="pipelines")

@@ -10,8 +10,8 @@ from adknb.core.run import Session, Turn
 from adknb.runtime.turns import restore
 
 if TYPE_CHECKING:
-    from adknb.notebook.bench import Record, Settings
     from adknb.notebook.pipelines import Pipeline
+    from adknb.notebook.records import Record, Settings
 
 
 @dataclass(frozen=True, slots=True)
