@@ -1,6 +1,16 @@
-from .analysis.contract import contract as contract
+from .analysis.contract import (
+    Contract as Contract,
+    contract as contract,
+)
+from .analysis.findings import (
+    Finding as Finding,
+    Lint as Lint,
+)
 from .analysis.lint import lint as lint
-from .compare.dry import compare_prompts as compare_prompts
+from .compare.dry import (
+    PromptComparison as PromptComparison,
+    compare_prompts as compare_prompts,
+)
 from .core.content import (
     Blob as Blob,
     CodeExecutionResult as CodeExecutionResult,

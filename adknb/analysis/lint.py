@@ -18,12 +18,12 @@ def lint(root: BaseAgent, *, rules: str | Rules = "java", run: Run | None = None
     """The findings of the pipeline `root` under the rules of one ADK.
 
     `state` names the keys that are there when the run starts (a dict of them will do). A `run` adds what only a run
-    shows: large values, stale reads, maps in prompts; the keys that it started with count as given.
+    shows: large values, stale reads, maps in prompts; what its session was created with counts as given.
     """
     ledger = Ledger(run) if run is not None else None
     given = set(state)
     if ledger is not None:
-        given.update(ledger.run.start_state)
+        given.update(key for key in ledger.run.start_state if ledger.last_write(key, 0) is None)
     subject = Subject(Uses(root, resolve_rules(rules)), resolve_rules(rules), frozenset(given), ledger)
     found = [finding for check in (braces, keys, steps, seen) for finding in check.findings(subject)]
     places = {node.name: number for number, node in reversed(list(enumerate(subject.uses.nodes)))}

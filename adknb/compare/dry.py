@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DRY: Final = ("default", "none")
 USER_MESSAGE: Final = "the user's message"
+EDITED: Final = "a before_model_callback changed the contents that were sent; it is not called here"
 SHOWN: Final = 5
 """Names in a sentence, before the rest is counted."""
 
@@ -230,11 +231,7 @@ class _Work:
         before_callback = self._built(step, agent, request, sent_by)
         if dry.contents == before_callback.contents:
             return sent, ""
-        edited = before_callback.contents != sent.contents
-        return (
-            dry,
-            "a before_model_callback changed the contents that were sent; it is not called here" if edited else "",
-        )
+        return dry, EDITED if before_callback.contents != sent.contents else ""
 
     def _built(self, step: StepRun, agent: LlmAgent, request: Request, strategy: ContextStrategy) -> LlmRequest:
         sent = request.sent
@@ -243,7 +240,6 @@ class _Work:
         dry = sent.copy()
         dry.contents = [content for content, _ in pairs]
         dry.sources = [event for _, event in pairs]
-        self._rules.before_model(dry)
         return dry
 
     def _strategy_of(self, request: Request) -> ContextStrategy | None:

@@ -55,7 +55,7 @@ def _of_read(subject: Subject, read: Read) -> Iterator[Finding]:
     elif not writers:
         yield from _nobody_writes(subject, read)
     elif "at once" in orders:
-        yield _at_once(read, writers)
+        yield _at_once(subject, read, writers)
     elif not read.optional or "next iteration" not in orders:
         yield _written_later(subject, read, writers, "next iteration" in orders)
 
@@ -104,11 +104,12 @@ def _nobody_writes(subject: Subject, read: Read) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-def _at_once(read: Read, writers: list[Write]) -> Finding:
+def _at_once(subject: Subject, read: Read, writers: list[Write]) -> Finding:
+    outcome = "The place may stay empty." if read.optional else f"Where it is not: {_stops(subject, read)}"
     return Finding(
-        "written-at-once", "warning" if read.optional else "error", read.node.name, read.place,
-        f"{_who_writes(writers)} {read.key!r} at the same time, in a ParallelAgent: the value is not there yet when "
-        "this prompt is built, or it is an earlier turn's.",
+        "written-at-once", "warning", read.node.name, read.place,
+        f"{_who_writes(writers)} {read.key!r} at the same time, in a ParallelAgent: whether the value is there when this "
+        f"prompt is built is left to chance. {outcome}",
         f"Run {read.node.name} after the ParallelAgent.",
     )  # fmt: skip
 

@@ -7,7 +7,6 @@ from typing import Final
 
 from adknb.analysis.contract import Contract, ContractKey
 from adknb.core.escape import escape, one_line
-from adknb.notebook.cards import text
 from adknb.notebook.cards.html import block, card, chip, cut, div, span, table
 from adknb.notebook.cards.words import counted
 
@@ -31,13 +30,15 @@ def contract_html(contract: Contract) -> str:
 
 
 def contract_text(contract: Contract) -> str:
-    rows = [[*_cells(entry), entry.note] for entry in contract]
-    lines = [
-        one_line(f"Contract of {contract.pipeline} · {counted(len(contract), 'key')}", 300), "",
-        text.columns([name for name, _ in _COLUMNS], rows),
-    ]  # fmt: skip
+    """A few lines a key, since a table of them is wider than a terminal."""
+    lines = [one_line(f"Contract of {contract.pipeline} · {counted(len(contract), 'key')}", 300)]
+    for entry in contract:
+        key, *facts = [*_cells(entry), entry.note]
+        named = zip([name.lower() for name, _ in _COLUMNS[1:]], facts, strict=True)
+        lines.append(one_line(key, 200))
+        lines.extend(f"  {name:<12}{one_line(fact, 1_000)}" for name, fact in named if fact)
     unknown = _unknown(contract)
-    return "\n".join([*lines, "", one_line(unknown, 1_000)] if unknown else lines)
+    return "\n".join([*lines, one_line(unknown, 1_000)] if unknown else lines)
 
 
 def _cells(entry: ContractKey) -> Sequence[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Final
 
 from adknb.analysis.findings import SEVERITIES, Finding, Lint
@@ -9,6 +10,9 @@ from adknb.core.escape import escape, one_line, visible
 from adknb.notebook.cards.html import card, chip, cut, span, table
 from adknb.notebook.cards.words import counted
 
+WIDTH: Final = 100
+"""Columns of the text form."""
+_INDENT: Final = " " * 8
 SEVERITY_KINDS: Final = {"error": "bad", "warning": "warn", "info": ""}
 _COLUMNS: Final = (("Severity", ""), ("Where", ""), ("What happens", ""), ("Fix", ""))
 
@@ -33,8 +37,13 @@ def lint_text(lint: Lint) -> str:
     lines = [one_line(f"Lint of {lint.pipeline}: {_summary(lint)}", 300)]
     for finding in lint:
         lines.append(f"{finding.severity:<8}{visible(_where(finding))}  {visible(finding.code)}")
-        lines.extend(f"        {one_line(line, 1_000)}" for line in (finding.message, finding.fix) if line)
+        lines.extend(_wrapped(line) for line in (finding.message, finding.fix) if line)
     return "\n".join(lines)
+
+
+def _wrapped(sentence: str) -> str:
+    line = one_line(sentence, 2_000)
+    return fill(line, WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT, break_on_hyphens=False)
 
 
 def _where(finding: Finding) -> str:
