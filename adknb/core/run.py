@@ -129,7 +129,8 @@ class Run(views.Viewed):
     `start_state` includes the `app:` and `user:` values. `turn` counts from 0; `previous` is the turn before it as it was
     then, `lead` the events that came between, `start` the place of the first own event in the session's history,
     `asked` how many requests each agent had made in the session before.
-    `strategy` names the context strategy; `label` is "mixed" when earlier steps were copied from a run under another one.
+    `config` holds its limits, `strategy` names the context strategy; `label` is "mixed" when earlier steps were copied from
+    a run under another one.
     `parent` is the run that this one goes on from, `stale` says that an earlier turn was run again since.
     """
 
@@ -145,6 +146,7 @@ class Run(views.Viewed):
     rules: str = "java"
     strategy: str = "as_written"
     temp_keys: str = "discard"
+    config: RunConfig = field(default_factory=RunConfig)
     user_id: str = "user"
     label: str = ""
     parent: Run | None = None

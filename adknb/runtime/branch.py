@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from adknb.core.content import Content
 from adknb.core.errors import RunStateError, near_names
 from adknb.core.events import USER
-from adknb.core.run import JournalEntry, Run, Session
+from adknb.core.run import JournalEntry, Run, RunConfig, Session
 from adknb.runtime import turns
 from adknb.runtime.context import Invocation
 from adknb.runtime.journal import Journal
@@ -47,6 +47,7 @@ def rewind(runner: Runner, run: Run, name: str) -> Invocation:
     for entry in invocation.journal.remaining():
         invocation.run.journal.append(entry)
     invocation.run.status = "paused"
+    turns.bring_back_later_turns(invocation.run)
     return invocation
 
 
@@ -62,12 +63,19 @@ def run_from(runner: Runner, run: Run, name: str, trial: bool) -> Invocation:
 
 
 async def rerun(
-    runner: Runner, run: Run, message: Content, state: Mapping[str, Any], clear: Iterable[str], pause: bool
+    runner: Runner,
+    run: Run,
+    message: Content,
+    state: Mapping[str, Any],
+    clear: Iterable[str],
+    pause: bool,
+    config: RunConfig | None,
 ) -> Invocation:
-    """The whole turn again, with the same or another message."""
+    """The whole turn again, with the same or another message, and the same limits unless others are given."""
     for key, value in state.items():
         runner.rules.check_state_value(key, value)
-    new = runner._new_run(run.session, message, turns.same_turn(run))
+    place = turns.same_turn(run)
+    new = runner._new_run(run.session, message, place if config is None else {**place, "config": config})
     turns.make_current(new)
     await runner._store_message(new, state, clear)
     return runner._invocation(new, Journal(new, steps=0 if pause else None))

@@ -14,6 +14,7 @@ from adknb.core.run import Session
 from adknb.core.specs import Callback, Callbacks, as_tuple
 from adknb.core.state import State
 from adknb.runtime.context import InvocationContext
+from adknb.runtime.interrupts import UsersCode
 
 
 class CallbackContext:
@@ -84,8 +85,9 @@ class ReadonlyContext(CallbackContext):
 async def call(agent: str, kind: str, function: Callback, *arguments: Any) -> Any:
     """Call a user's function, sync or async. What it raises becomes an `AgentError` that names it."""
     try:
-        result = function(*arguments)
-        return await result if inspect.isawaitable(result) else result
+        with UsersCode():
+            result = function(*arguments)
+            return await result if inspect.isawaitable(result) else result
     except AdknbError:
         raise
     except Exception as error:

@@ -17,6 +17,7 @@ from adknb.core.specs import LoopAgent, ParallelAgent, SequentialAgent
 from adknb.runtime.callbacks import agent_callbacks
 from adknb.runtime.context import InvocationContext
 from adknb.runtime.flow import run_llm
+from adknb.runtime.interrupts import users_items
 from adknb.runtime.tree import LlmNode, Node
 
 
@@ -59,7 +60,7 @@ async def _run_step(context: InvocationContext, node: Node) -> AsyncGenerator[Ev
     step = context.invocation.begin_step(node, context.branch)
     claimed = context.invocation.claimed  # the innermost step owns an event
     started = time.perf_counter()
-    body = run_llm(context, node, step) if isinstance(node, LlmNode) else node.agent._run_async_impl(context)
+    body = run_llm(context, node, step) if isinstance(node, LlmNode) else users_items(node.agent._run_async_impl(context))
     status = "interrupted"
     try:
         async with aclosing(_with_callbacks(context, node, step, body)) as events:

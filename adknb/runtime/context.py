@@ -14,15 +14,20 @@ from adknb.core.run import Run, RunConfig, Session, StepRun
 from adknb.core.specs import BaseAgent
 from adknb.core.state import State
 from adknb.rules.base import Rules
+from adknb.runtime.interrupts import own_items
 from adknb.runtime.journal import Journal
 from adknb.runtime.tree import LlmNode, Node, make_node
 
 RunNode = Callable[["InvocationContext"], AsyncGenerator[Event]]
 
 
+class NeverStored(BaseException):
+    """Control flow: a step that runs on unheard would ask its model again. Never reaches a user."""
+
+
 @dataclass(slots=True, eq=False)
 class Invocation:
-    """One run under way."""
+    """One run under way. `unheard` counts the steps that run on although their loop was left."""
 
     run: Run
     session: Session
@@ -39,6 +44,7 @@ class Invocation:
     llm_calls: int = 0
     executions: dict[str, int] = field(default_factory=dict)
     claimed: set[str] = field(default_factory=set)
+    unheard: int = 0
 
     def count_llm_call(self) -> None:
         """Raises `LlmCallsLimitExceededError` for the call after the last allowed one."""
@@ -118,7 +124,7 @@ class InvocationContext:
     def run_agent(self, agent: BaseAgent) -> AsyncGenerator[Event]:
         """Run another agent here, in the tree or not (for custom agents)."""
         node = self.node.root.locate(agent) or make_node(agent, self.node, self.invocation.rules)
-        return self.invocation.run_node(self.child(node))
+        return own_items(self.invocation.run_node(self.child(node)))
 
     def event(self, content: Content | None = None, **fields: Any) -> Event:
         """A new event of this agent (author, branch and invocation id filled in)."""

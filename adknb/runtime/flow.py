@@ -16,8 +16,9 @@ from adknb.core.requests import LlmRequest, LlmResponse, Request
 from adknb.core.run import StepRun
 from adknb.rules.values import java_json
 from adknb.runtime.callbacks import model_callbacks
-from adknb.runtime.context import InvocationContext
+from adknb.runtime.context import InvocationContext, NeverStored
 from adknb.runtime.instructions import system_segments
+from adknb.runtime.interrupts import users_items
 from adknb.runtime.strategies import AgentHistory
 from adknb.runtime.tools import answer_calls, long_running_ids, with_call_ids
 from adknb.runtime.tree import SET_MODEL_RESPONSE, LlmNode
@@ -33,9 +34,38 @@ async def run_llm(context: InvocationContext, node: LlmNode, step: StepRun) -> A
             async for event in events:
                 last = event
                 _save_output(node, event, step)
-                yield event
+                try:
+                    yield event
+                except GeneratorExit:
+                    if event.actions.escalate and node.rules.left_step_runs_on:
+                        await _run_on_unheard(context, step, events)
+                    raise
         if last is None or last.is_final_response():
             return
+        if context.invocation.unheard and last not in context.invocation.run.turn_events:
+            raise NeverStored
+
+
+async def _run_on_unheard(context: InvocationContext, step: StepRun, events: AsyncGenerator[Event]) -> None:
+    """The rest of a step in whose middle an event ended the loop around it: nothing that it says is stored.
+
+    Source: `BaseLlmFlow.run` caches a step, so that cancelling does not stop an agent that it transferred to; only a
+    further request never comes, because `PersistBarrier` waits for events that nobody stores.
+    """
+    invocation = context.invocation
+    unheard = set()
+    invocation.unheard += 1
+    try:
+        async for event in events:
+            unheard.add(event.id)
+    except NeverStored:
+        step.notes.append("ran on after its loop was left, until it waited for its own events to be stored")
+    except Exception as error:
+        step.notes.append(f"ran on after its loop was left, and failed: {type(error).__name__}: {error}")
+    finally:
+        invocation.unheard -= 1
+        for run in invocation.run.step_runs:
+            run.events = [event for event in run.events if event.id not in unheard]
 
 
 async def build_request(context: InvocationContext, node: LlmNode) -> LlmRequest:
@@ -70,7 +100,7 @@ async def _ask_once(context: InvocationContext, node: LlmNode, step: StepRun) ->
     step.requests.append(record)
     started = time.perf_counter()
     async with aclosing(
-        node.model.generate_content_async(request, stream=context.invocation.config.streaming)
+        users_items(node.model.generate_content_async(request, stream=context.invocation.config.streaming))
     ) as replies:
         async for reply in replies:
             record.reply = reply

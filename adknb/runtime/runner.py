@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -12,7 +12,7 @@ from adknb.core.content import Content, FunctionResponse, Part
 from adknb.core.errors import AdknbError, RunStateError, SpecError
 from adknb.core.events import USER, Event, EventActions
 from adknb.core.protocols import ArtifactService, Model, SessionService
-from adknb.core.run import Run, RunConfig, Session
+from adknb.core.run import Run, RunConfig, Session, Status
 from adknb.core.specs import BaseAgent
 from adknb.core.state import REMOVED
 from adknb.rules.base import Rules
@@ -103,7 +103,7 @@ class Runner:
         holds values to start with, `clear` keys to delete first. With `pause` nothing runs: `step` or `continue_run` goes on.
         An error that ends the run carries it as `error.run`; after Ctrl-C it is `last_run`.
         """
-        return run_sync(
+        return self._run_sync(
             self.run_async(
                 message, session=session, user_id=user_id, state=state, clear=clear, config=config, pause=pause
             )
@@ -121,8 +121,8 @@ class Runner:
         pause: bool = False,
     ) -> Run:
         """`run`, awaited."""
-        run = await self._begin(message, session, user_id, state, clear)
-        return await self._finish(self._invocation(run, Journal(run, steps=0 if pause else None), config))
+        run = await self._begin(message, session, user_id, state, clear, config)
+        return await self._finish(self._invocation(run, Journal(run, steps=0 if pause else None)))
 
     async def stream(
         self,
@@ -135,8 +135,8 @@ class Runner:
         config: RunConfig | None = None,
     ) -> AsyncGenerator[Event]:
         """`run`, event by event as they come; each is in the session before the next step starts. The Run is `last_run`."""
-        run = await self._begin(message, session, user_id, state, clear)
-        async with aclosing(self._drive(self._invocation(run, Journal(run), config))) as events:
+        run = await self._begin(message, session, user_id, state, clear, config)
+        async with aclosing(self._drive(self._invocation(run, Journal(run)))) as events:
             async for event in events:
                 yield event
 
@@ -144,11 +144,11 @@ class Runner:
 
     def step(self, run: Run, name: str | None = None, *, trial: bool = False) -> Run:
         """One step more of a paused run; with `name`, on to that step and through it, or that step again."""
-        return run_sync(self._finish(branch.step(self, run, name, trial)))
+        return self._run_sync(self._go_on(branch.step, run, name, trial))
 
     def continue_run(self, run: Run) -> Run:
         """A paused, failed or interrupted run, on to its end."""
-        return run_sync(self._finish(branch.continue_run(self, run)))
+        return self._run_sync(self._go_on(branch.continue_run, run))
 
     def rewind(self, run: Run, name: str) -> Run:
         """A new paused run that holds the steps before `name`."""
@@ -156,7 +156,7 @@ class Runner:
 
     def run_from(self, run: Run, name: str, *, trial: bool = False) -> Run:
         """The run again from step `name` on; the steps before it are copied and not asked again."""
-        return run_sync(self._finish(branch.run_from(self, run, name, trial)))
+        return self._run_sync(self._go_on(branch.run_from, run, name, trial))
 
     def rerun(
         self,
@@ -165,15 +165,16 @@ class Runner:
         *,
         state: Mapping[str, Any] | None = None,
         clear: Iterable[str] = (),
+        config: RunConfig | None = None,
         pause: bool = False,
     ) -> Run:
         """The run's turn again from its start, in its place; later turns become stale."""
         content = run.message if message is None else as_message(message)
 
         async def work() -> Run:
-            return await self._finish(await branch.rerun(self, run, content, state or {}, clear, pause))
+            return await self._finish(await branch.rerun(self, run, content, state or {}, clear, pause, config))
 
-        return run_sync(work())
+        return self._run_sync(work())
 
     # how it works
 
@@ -184,6 +185,7 @@ class Runner:
         user_id: str,
         state: Mapping[str, Any] | None,
         clear: Iterable[str],
+        config: RunConfig | None,
     ) -> Run:
         content = as_message(message)
         for key, value in (state or {}).items():
@@ -198,7 +200,8 @@ class Runner:
             state = None
         else:
             session = await self._find_session(session, user_id)
-        run = self._new_run(session, content, turns.new_turn(session))
+        place = turns.new_turn(session)
+        run = self._new_run(session, content, {**place, "config": config or RunConfig()})
         turns.add(run)
         await self._store_message(run, state or {}, clear)
         return run
@@ -220,14 +223,25 @@ class Runner:
             temp_keys=self.temp_keys, user_id=session.user_id, **place,
         )  # fmt: skip
 
-    def _invocation(self, run: Run, journal: Journal, config: RunConfig | None = None) -> Invocation:
+    def _invocation(self, run: Run, journal: Journal) -> Invocation:
         return Invocation(
-            run, run.session, self._tree, self.rules, self.strategy, self._artifacts, config or RunConfig(), journal,
+            run, run.session, self._tree, self.rules, self.strategy, self._artifacts, run.config, journal,
             self._complete, run_node, dict(run.asked), self._observer,
         )  # fmt: skip
 
     def _complete(self, node: LlmNode) -> None:
         node.complete(self._resolve, self._model, self._models)
+
+    def _run_sync(self, work: Coroutine[Any, Any, Run]) -> Run:
+        try:
+            return run_sync(work)
+        except KeyboardInterrupt:
+            if self.last_run is not None:
+                self._close(self.last_run, "interrupted")  # when the user's code did not end in time
+            raise
+
+    async def _go_on(self, operation: Callable[..., Invocation], run: Run, *arguments: Any) -> Run:
+        return await self._finish(operation(self, run, *arguments))
 
     async def _finish(self, invocation: Invocation) -> Run:
         async with aclosing(self._drive(invocation)) as events:
@@ -237,13 +251,13 @@ class Runner:
 
     async def _drive(self, invocation: Invocation) -> AsyncGenerator[Event]:
         """Run to the end, the limit, or the first error, storing each event before the next step starts."""
-        run, session = invocation.run, invocation.session
+        run = invocation.run
         self.last_run = run
         run.status = "running"
         replayed = invocation.journal.replayed_ids
         started = time.perf_counter()
         try:
-            node = first_node(self._tree, session.history)
+            node = first_node(self._tree, run.session.history)
             async with aclosing(run_node(InvocationContext(invocation, node))) as events:
                 async for event in events:
                     if event.id in replayed:
@@ -252,25 +266,36 @@ class Runner:
                         await self._store(run, event)
                     invocation.observe()
                     yield event
-            run.status = "completed"
+            self._close(run, "completed")
         except Paused:
-            run.status = "paused"
+            self._close(run, "paused")
         except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
-            run.status = "interrupted"
-            turns.restore_state(session, turns.fold(run.start_state, run.turn_events))
+            self._close(run, "interrupted")
             raise
         except BaseException as error:
-            run.status, run.error = "failed", error
-            session.scopes.merge_into(session.state)  # what no event says is not shared
+            run.error = error
             if isinstance(error, AdknbError):
                 error.run = run
+            self._close(run, "failed")
             raise
         finally:
             run.ms += (time.perf_counter() - started) * 1000
-            if run.status != "paused" and self.temp_keys == "discard":
-                turns.discard_temp(session)
-            if run.turn + 1 < len(session.chain):
-                turns.bring_back_later_turns(run)
+
+    def _close(self, run: Run, status: Status) -> None:
+        """End the run, once: its session is left as its events say, with the turns that come after it."""
+        if run.status != "running":
+            return
+        run.status = status
+        session = run.session
+        if status == "failed":
+            session.scopes.merge_into(session.state)  # what no event says is not shared
+        if status == "interrupted":
+            turns.restore_state(session, turns.fold(run.start_state, run.turn_events))
+            for step in run.step_runs:
+                step.status = "interrupted" if step.status == "running" else step.status
+        if status != "paused" and self.temp_keys == "discard":
+            turns.discard_temp(session)
+        turns.bring_back_later_turns(run)
 
     async def _store_message(self, run: Run, state: Mapping[str, Any], clear: Iterable[str]) -> None:
         """The user's event, with the values to start with and the keys to clear in its delta (ADK's `stateDelta`)."""
@@ -279,6 +304,8 @@ class Runner:
         await self._store(run, Event(USER, run.message, EventActions(delta), run.invocation_id))
 
     async def _store(self, run: Run, event: Event) -> None:
+        if run.status != "running":  # closed after Ctrl-C without waiting for the user's code, which goes on
+            raise asyncio.CancelledError
         await self._sessions.append_event(run.session, event)
         run.turn_events.append(event)
 

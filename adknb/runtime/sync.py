@@ -6,23 +6,33 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from adknb.runtime.interrupts import Watch
+
 T = TypeVar("T")
 
 
 def run_sync(work: Coroutine[Any, Any, T]) -> T:
     """Run `work` to its end and return its result. Ctrl-C cancels it, lets it close what it has open, and is raised."""
+    with Watch() as watch:
+        task = _run(work, watch)
+    if watch.requested:
+        if task.done() and not task.cancelled():
+            task.exception()  # seen, so asyncio need not complain that nobody looked
+        raise KeyboardInterrupt
+    return task.result()
+
+
+def _run(work: Coroutine[Any, Any, T], watch: Watch) -> asyncio.Task[T]:
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
+        return asyncio.run(watch.over(work))
     import nest_asyncio2  # patches asyncio, so only where a loop is running already
 
     nest_asyncio2.apply(loop)
-    task = loop.create_task(work)
+    over = loop.create_task(watch.over(work))
     try:
-        return loop.run_until_complete(task)
-    except KeyboardInterrupt:
-        if not task.done():
-            task.cancel()
-            loop.run_until_complete(asyncio.wait([task], timeout=0.4))
-        raise
+        return loop.run_until_complete(over)
+    except KeyboardInterrupt:  # a second Ctrl-C, in the event loop itself
+        watch.cancel()
+        return loop.run_until_complete(over)

@@ -12,6 +12,7 @@ from adknb.core.tools import FunctionTool
 from adknb.runtime import threads
 from adknb.runtime.callbacks import ToolContext, tool_callbacks
 from adknb.runtime.context import InvocationContext
+from adknb.runtime.interrupts import UsersCode
 from adknb.runtime.tree import SET_MODEL_RESPONSE, TRANSFER, LlmNode
 
 
@@ -91,7 +92,8 @@ async def _run(
         if tool.context_parameter is not None:
             arguments[tool.context_parameter] = tool_context
         if tool.is_async:
-            value = await tool.func(**arguments)
+            with UsersCode():
+                value = await tool.func(**arguments)
         else:
             value = await threads.run_abandonable(
                 lambda: tool.func(**arguments), lambda: _abandon(step, tool, tool_context)

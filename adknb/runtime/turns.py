@@ -49,7 +49,7 @@ def same_turn(run: Run) -> dict[str, Any]:
     """The fields of a Run that takes the place of `run` in its turn."""
     return {
         "turn": run.turn, "previous": run.previous, "lead": run.lead, "start": run.start,
-        "start_state": run.start_state, "asked": run.asked, "parent": run,
+        "start_state": run.start_state, "asked": run.asked, "config": run.config, "parent": run,
     }  # fmt: skip
 
 
