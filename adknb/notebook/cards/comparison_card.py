@@ -40,7 +40,7 @@ def side_by_side(prompts: Sequence[DryPrompt]) -> list[list[Passage | None]]:
             height = merged.index(_identity(passage), height)
             heights[height][place] = passage
             height += 1
-    return heights
+    return [height for height in heights if any(passage is not None for passage in height)]
 
 
 def comparison_html(comparison: PromptComparison) -> str:
