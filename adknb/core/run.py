@@ -68,9 +68,9 @@ class Turn:
 class StepRun:
     """One execution of one LlmAgent or custom agent: its requests, its events, what it read and wrote.
 
-    `number` counts the executions of agents of this name within the run, from 1. `start` and `stop` bound its own and
-    its nested steps' events in the run's events. `ms` is wall time in milliseconds. `replayed` says that the step was
-    copied from the parent run.
+    `number` counts the executions of agents of this name within the run, from 1; `repeated` says that there are several.
+    `start` and `stop` bound its own and its nested steps' events in the run's events. `ms` is wall time in milliseconds.
+    `replayed` says that the step was copied from the parent run.
     """
 
     agent: BaseAgent
@@ -85,11 +85,12 @@ class StepRun:
     error: BaseException | None = None
     notes: list[str] = field(default_factory=list)
     replayed: bool = False
+    repeated: bool = False
 
     @property
     def name(self) -> str:
-        """`DraftAgent`, or `DraftAgent#2` for its second execution in the run."""
-        return self.agent.name if self.number == 1 else f"{self.agent.name}#{self.number}"
+        """`DraftAgent`, or `DraftAgent#1`, `DraftAgent#2` where the agent ran more than once in the run."""
+        return f"{self.agent.name}#{self.number}" if self.repeated else self.agent.name
 
     @property
     def state_delta(self) -> dict[str, Any]:

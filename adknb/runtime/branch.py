@@ -106,6 +106,8 @@ def _branch(
     invocation.asked = turns.count_requests(run.asked, new.step_runs)
     for copied in new.step_runs:
         invocation.executions[copied.agent.name] = copied.number
+    for copied in new.step_runs:
+        copied.repeated = invocation.executions[copied.agent.name] > 1
         invocation.llm_calls += len(copied.requests)
     return invocation
 

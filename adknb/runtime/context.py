@@ -65,7 +65,10 @@ class Invocation:
     def begin_step(self, node: Node, branch: str | None) -> StepRun:
         number = self.executions.get(node.name, 0) + 1
         self.executions[node.name] = number
-        step = StepRun(node.agent, number, branch, start=len(self.run.turn_events))
+        step = StepRun(node.agent, number, branch, start=len(self.run.turn_events), repeated=number > 1)
+        if number == 2:
+            for earlier in self.run.step_runs:
+                earlier.repeated = earlier.repeated or earlier.agent.name == node.name
         self.run.step_runs.append(step)
         self.observe()
         return step

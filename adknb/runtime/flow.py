@@ -54,18 +54,21 @@ async def _run_on_unheard(context: InvocationContext, step: StepRun, events: Asy
     """
     invocation = context.invocation
     unheard = set()
+    end = ""
     invocation.unheard += 1
     try:
         async for event in events:
             unheard.add(event.id)
     except NeverStored:
-        step.notes.append("ran on after its loop was left, until it waited for its own events to be stored")
+        end = "; it stopped before it would ask again"
     except Exception as error:
-        step.notes.append(f"ran on after its loop was left, and failed: {type(error).__name__}: {error}")
+        end = f"; it ended with {type(error).__name__}: {error}"
     finally:
         invocation.unheard -= 1
-        for run in invocation.run.step_runs:
-            run.events = [event for event in run.events if event.id not in unheard]
+    if unheard or end:
+        step.notes.append(f"ran on after its loop was left; what it said ({len(unheard)} events) is discarded{end}")
+    for step_run in invocation.run.step_runs:
+        step_run.events = [event for event in step_run.events if event.id not in unheard]
 
 
 async def build_request(context: InvocationContext, node: LlmNode) -> LlmRequest:
@@ -84,6 +87,7 @@ async def build_request(context: InvocationContext, node: LlmNode) -> LlmRequest
 async def _ask_once(context: InvocationContext, node: LlmNode, step: StepRun) -> AsyncGenerator[Event]:
     """One request with its answer, the tools that it calls, and the agent that it transfers to."""
     agent = node.agent
+    seen = len(context.invocation.run.turn_events)
     request = await build_request(context, node)
     context.invocation.count_llm_call()
     actions = EventActions()
@@ -96,7 +100,7 @@ async def _ask_once(context: InvocationContext, node: LlmNode, step: StepRun) ->
             yield event
         return
     request.ordinal = context.invocation.next_ordinal(node.name)
-    record = Request(request, seen=len(context.invocation.run.turn_events))
+    record = Request(request, seen)
     step.requests.append(record)
     started = time.perf_counter()
     async with aclosing(

@@ -120,7 +120,7 @@ def test_a_loop_step_is_addressed_by_its_number() -> None:
     root = LoopAgent(name="l", max_iterations=2, sub_agents=[LlmAgent(name="A", instruction="a {a?}", output_key="a")])
     runner = Runner(root, model=model())
     run = runner.run("hi")
-    assert [step.name for step in run.step_runs] == ["A", "A#2"]
+    assert [step.name for step in run.step_runs] == ["A#1", "A#2"]
     again = runner.run_from(run, "A#2")
     assert outputs(again) == ["a1", "a3"]
     assert outputs(runner.rewind(run, "A#1")) == []

@@ -193,7 +193,7 @@ def test_a_custom_agent_runs_its_children() -> None:
     root = Retry(name="retry", sub_agents=[LlmAgent(name="A", output_key="verdict")])
     run = Runner(root, model=ScriptedModel({"A": ["bad", "good", "never"]})).run("hi")
     assert [event.text for event in run.turn_events] == ["hi", "bad", "good", "checked"]
-    assert [(step.name, step.output) for step in run.step_runs] == [("retry", "checked"), ("A", "bad"), ("A#2", "good")]
+    assert [(step.name, step.output) for step in run.step_runs] == [("retry", "checked"), ("A#1", "bad"), ("A#2", "good")]
 
 
 def test_callbacks_edit_a_copy_of_the_request() -> None:
