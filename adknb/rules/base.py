@@ -141,6 +141,9 @@ class Rules(ABC):
     def check_model_response(self, args: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of `set_model_response` as its answer. Raises `OutputSchemaError` when they do not fit."""
 
+    left_step_runs_on: bool
+    """Whether a step in whose middle a transfer target ended the loop runs on, unheard."""
+
     # tools
 
     @abstractmethod

@@ -278,6 +278,8 @@ class JavaRules(Rules):
             ).as_adk("IllegalArgumentException", reason.adk_message) from None
         return ordered
 
+    left_step_runs_on = True
+
     # tools (FunctionTool, Functions)
 
     def coerce(self, parameter: Parameter, value: object) -> object:
