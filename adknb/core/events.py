@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import time
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,7 +36,8 @@ class EventActions:
 
 
 def new_id() -> str:
-    return uuid.uuid4().hex
+    """32 random hex digits."""
+    return os.urandom(16).hex()
 
 
 @dataclass(slots=True, eq=False)

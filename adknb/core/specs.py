@@ -32,7 +32,7 @@ class IncludeContents(enum.StrEnum):
 class Spec(BaseModel):
     """Shared by everything that a user describes: frozen, no unknown fields, errors that name the way out."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True)
 
     if not TYPE_CHECKING:  # type checkers keep the signature that pydantic derives from the fields
 

@@ -6,7 +6,7 @@ Sources: `flows/llmflows/Contents.java`; traces `cases.jsonl` (history) and `fea
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from adknb.core.content import Content, Part
 from adknb.core.errors import UnknownCallError
@@ -14,7 +14,8 @@ from adknb.core.events import USER, Event
 from adknb.rules.base import Sourced
 
 
-class Reading(NamedTuple):
+@dataclass(slots=True)
+class Reading:
     """How an event reads under one rule set, worked out once and kept with the event.
 
     `own` is for its author and for the user's words, `foreign` for every other agent; None is not shown at all.

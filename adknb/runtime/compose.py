@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from typing import Literal
 
 from adknb.core.errors import AdknbError
 from adknb.core.events import Event
-from adknb.core.run import StepRun
-from adknb.core.specs import LoopAgent, ParallelAgent, SequentialAgent
+from adknb.core.run import JournalEntry, StepRun
+from adknb.core.specs import Callbacks, LoopAgent, ParallelAgent, SequentialAgent
 from adknb.runtime.callbacks import agent_callbacks
 from adknb.runtime.context import InvocationContext
 from adknb.runtime.flow import run_llm
@@ -22,48 +23,40 @@ from adknb.runtime.tree import LlmNode, Node
 
 
 def run_node(context: InvocationContext) -> AsyncGenerator[Event]:
-    """Run the context's agent with its callbacks. Places where a run can pause go through the journal."""
+    """Run the context's agent with its callbacks. Where the run can pause, the journal says whether it was done already.
+
+    Raises `Paused` at the step that is not to start.
+    """
     node = context.node
-    if isinstance(node.agent, (SequentialAgent, LoopAgent)):
-        return _run_workflow(context, node)
-    return _run_here(context, node) if context.in_step else _run_journaled(context, node)
-
-
-def _run_here(context: InvocationContext, node: Node) -> AsyncGenerator[Event]:
+    if isinstance(node.agent, LoopAgent):
+        return _with_callbacks(context, _run_loop(context, node.agent))
+    if isinstance(node.agent, SequentialAgent):
+        return _with_callbacks(context, _run_children(context))
+    if not context.in_step:
+        entry, done = context.invocation.journal.next(node.path, "step")
+        if done:
+            return _replay(entry)
+        context = InvocationContext(context.invocation, node, context.branch, in_step=True)
     if isinstance(node.agent, ParallelAgent):
-        return _with_callbacks(context, node, None, _run_at_once(context, node))
-    return _run_step(context, node)
+        return _with_callbacks(context, _run_at_once(context))
+    return _run_step(context)
 
 
-async def _run_journaled(context: InvocationContext, node: Node) -> AsyncGenerator[Event]:
-    """An agent that is a step of the pipeline: replayed when it was done already, else run and noted."""
-    run = context.invocation.run
-    entry, done = context.invocation.journal.next(node.path, "step")
-    if done:
-        for event in entry.events:
-            yield event
-        return
-    context = InvocationContext(context.invocation, node, context.branch, in_step=True)
-    first = len(run.step_runs)
-    try:
-        async with aclosing(_run_here(context, node)) as events:
-            async for event in events:
-                if not event.partial:
-                    entry.events.append(event)
-                yield event
-    finally:
-        entry.steps = run.step_runs[first:]
+async def _replay(entry: JournalEntry) -> AsyncGenerator[Event]:
+    for event in entry.events:
+        yield event
 
 
-async def _run_step(context: InvocationContext, node: Node) -> AsyncGenerator[Event]:
+async def _run_step(context: InvocationContext) -> AsyncGenerator[Event]:
     """One execution of an LlmAgent or custom agent, recorded as a StepRun."""
+    node = context.node
     step = context.invocation.begin_step(node, context.branch)
     claimed = context.invocation.claimed  # the innermost step owns an event
     started = time.perf_counter()
     body = run_llm(context, node, step) if isinstance(node, LlmNode) else users_items(node.agent._run_async_impl(context))
     status = "interrupted"
     try:
-        async with aclosing(_with_callbacks(context, node, step, body)) as events:
+        async with aclosing(_with_callbacks(context, body, step)) as events:
             async for event in events:
                 if not event.partial and event.id not in claimed:
                     claimed.add(event.id)
@@ -72,8 +65,6 @@ async def _run_step(context: InvocationContext, node: Node) -> AsyncGenerator[Ev
         status = "completed" if step.status == "running" else step.status
     except GeneratorExit:  # an escalation upstream ended the loop that this step was in
         status = "completed"
-        raise
-    except (asyncio.CancelledError, KeyboardInterrupt):
         raise
     except Exception as error:
         status = "failed"
@@ -87,72 +78,57 @@ async def _run_step(context: InvocationContext, node: Node) -> AsyncGenerator[Ev
         step.ms = (time.perf_counter() - started) * 1000
 
 
-async def _with_callbacks(
-    context: InvocationContext, node: Node, step: StepRun | None, body: AsyncIterator[Event]
+def _with_callbacks(
+    context: InvocationContext, body: AsyncGenerator[Event], step: StepRun | None = None
 ) -> AsyncGenerator[Event]:
-    agent = node.agent
-    if agent.before_agent_callback:
-        event = await agent_callbacks(context, "before_agent_callback", agent.before_agent_callback)
-        if event is not None:
-            yield event
-            if event.content is not None:
-                if step is not None:
-                    step.status = "skipped"
-                return
-    async with aclosing(body):  # type: ignore[type-var]
-        async for event in body:
-            yield event
-    if agent.after_agent_callback:
-        event = await agent_callbacks(context, "after_agent_callback", agent.after_agent_callback)
-        if event is not None:
-            yield event
+    agent = context.agent
+    return _between_callbacks(context, body, step) if agent.before_agent_callback or agent.after_agent_callback else body
 
 
-async def _run_workflow(context: InvocationContext, node: Node) -> AsyncGenerator[Event]:
-    """A sequential or loop agent. Its callbacks are journaled where the run can pause between its children."""
-    agent = node.agent
-    if agent.before_agent_callback:
-        event = await _journaled_callback(context, node, "before")
-        if event is not None:
-            yield event
-            if event.content is not None:
-                return
-    body = _run_loop(context, node, agent) if isinstance(agent, LoopAgent) else _run_children(context, node)
+async def _between_callbacks(
+    context: InvocationContext, body: AsyncGenerator[Event], step: StepRun | None
+) -> AsyncGenerator[Event]:
+    event = await _callback(context, "before", context.agent.before_agent_callback)
+    if event is not None:
+        yield event
+        if event.content is not None:
+            if step is not None:
+                step.status = "skipped"
+            return
     async with aclosing(body):
         async for event in body:
             yield event
-    if agent.after_agent_callback:
-        event = await _journaled_callback(context, node, "after")
-        if event is not None:
-            yield event
-
-
-async def _journaled_callback(context: InvocationContext, node: Node, moment: str) -> Event | None:
-    functions = node.agent.before_agent_callback if moment == "before" else node.agent.after_agent_callback
-    if context.in_step:
-        return await agent_callbacks(context, f"{moment}_agent_callback", functions)
-    entry, done = context.invocation.journal.next(node.path, "before" if moment == "before" else "after")
-    if done:
-        return entry.events[0] if entry.events else None
-    event = await agent_callbacks(context, f"{moment}_agent_callback", functions)
+    event = await _callback(context, "after", context.agent.after_agent_callback)
     if event is not None:
-        entry.events.append(event)
-    return event
+        yield event
 
 
-async def _run_children(context: InvocationContext, node: Node) -> AsyncGenerator[Event]:
-    for child in node.children:
+async def _callback(
+    context: InvocationContext, moment: Literal["before", "after"], functions: Callbacks
+) -> Event | None:
+    """The callbacks' event. Those of a workflow agent between whose children the run can pause are journaled."""
+    if not functions:
+        return None
+    if not context.in_step:
+        entry, done = context.invocation.journal.next(context.node.path, moment)
+        if done:
+            return entry.events[0] if entry.events else None
+    return await agent_callbacks(context, f"{moment}_agent_callback", functions)
+
+
+async def _run_children(context: InvocationContext) -> AsyncGenerator[Event]:
+    for child in context.node.children:
         async with aclosing(run_node(context.child(child))) as events:
             async for event in events:
                 yield event
 
 
-async def _run_loop(context: InvocationContext, node: Node, agent: LoopAgent) -> AsyncGenerator[Event]:
+async def _run_loop(context: InvocationContext, agent: LoopAgent) -> AsyncGenerator[Event]:
     """All children again and again. An event that escalates is the loop's last, at any depth below it."""
     iteration = 0
-    while node.children and (agent.max_iterations is None or iteration < agent.max_iterations):
+    while context.node.children and (agent.max_iterations is None or iteration < agent.max_iterations):
         iteration += 1
-        async with aclosing(_run_children(context, node)) as events:
+        async with aclosing(_run_children(context)) as events:
             async for event in events:
                 yield event
                 if event.actions.escalate:
@@ -160,8 +136,9 @@ async def _run_loop(context: InvocationContext, node: Node, agent: LoopAgent) ->
         await asyncio.sleep(0)  # a loop whose agents do nothing must still be stoppable
 
 
-async def _run_at_once(context: InvocationContext, node: Node) -> AsyncGenerator[Event]:
+async def _run_at_once(context: InvocationContext) -> AsyncGenerator[Event]:
     """The children as tasks. Each goes on only when its last event is in the session, so that none reads an old state."""
+    node = context.node
     branch = f"{context.branch}.{node.name}" if context.branch else node.name
     arrived: asyncio.Queue[tuple[Event, asyncio.Event] | BaseException | None] = asyncio.Queue()
 

@@ -70,6 +70,7 @@ class Invocation:
             for earlier in self.run.step_runs:
                 earlier.repeated = earlier.repeated or earlier.agent.name == node.name
         self.run.step_runs.append(step)
+        self.run.journal[-1].steps.append(step)
         self.observe()
         return step
 

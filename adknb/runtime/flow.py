@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from adknb.core.content import Content
+from adknb.core.content import Content, FunctionCall
 from adknb.core.errors import TransferError, near_names
 from adknb.core.events import Event, EventActions
 from adknb.core.requests import LlmRequest, LlmResponse, Request
@@ -30,16 +30,21 @@ async def run_llm(context: InvocationContext, node: LlmNode, step: StepRun) -> A
         context.invocation.complete(node)
     while True:
         last: Event | None = None
-        async with aclosing(_ask_once(context, node, step)) as events:
-            async for event in events:
-                last = event
-                _save_output(node, event, step)
-                try:
-                    yield event
-                except GeneratorExit:
-                    if event.actions.escalate and node.rules.left_step_runs_on:
-                        await _run_on_unheard(context, step, events)
-                    raise
+        async with aclosing(_replies(context, node, step)) as replies:
+            async for last in replies:
+                _save_output(node, last, step)
+                yield last
+                if last.partial or not last.function_calls:
+                    continue
+                async with aclosing(_carry_out(context, node, step, last.function_calls)) as answers:
+                    async for last in answers:
+                        _save_output(node, last, step)
+                        try:
+                            yield last
+                        except GeneratorExit:
+                            if last.actions.escalate and node.rules.left_step_runs_on:
+                                await _run_on_unheard(context, step, answers)
+                            raise
         if last is None or last.is_final_response():
             return
         if context.invocation.unheard and last not in context.invocation.run.turn_events:
@@ -84,8 +89,8 @@ async def build_request(context: InvocationContext, node: LlmNode) -> LlmRequest
     )  # fmt: skip
 
 
-async def _ask_once(context: InvocationContext, node: LlmNode, step: StepRun) -> AsyncGenerator[Event]:
-    """One request with its answer, the tools that it calls, and the agent that it transfers to."""
+async def _replies(context: InvocationContext, node: LlmNode, step: StepRun) -> AsyncGenerator[Event]:
+    """One request's replies as events: several when they are streamed in pieces."""
     agent = node.agent
     seen = len(context.invocation.run.turn_events)
     request = await build_request(context, node)
@@ -96,7 +101,8 @@ async def _ask_once(context: InvocationContext, node: LlmNode, step: StepRun) ->
         request = request.copy()
         early = await model_callbacks(context, "before_model_callback", agent.before_model_callback, actions, request)
     if early is not None:
-        async for event in _after_reply(context, node, step, early, actions):
+        event = _as_event(context, node, early, actions)
+        if event is not None:
             yield event
         return
     request.ordinal = context.invocation.next_ordinal(node.name)
@@ -114,28 +120,31 @@ async def _ask_once(context: InvocationContext, node: LlmNode, step: StepRun) ->
                     context, "after_model_callback", agent.after_model_callback, actions, reply
                 )
                 reply = edited if edited is not None else reply
-            async for event in _after_reply(context, node, step, reply, actions):
+            event = _as_event(context, node, reply, actions)
+            if event is not None:
                 yield event
 
 
-async def _after_reply(
-    context: InvocationContext, node: LlmNode, step: StepRun, reply: LlmResponse, actions: EventActions
-) -> AsyncGenerator[Event]:
+def _as_event(context: InvocationContext, node: LlmNode, reply: LlmResponse, actions: EventActions) -> Event | None:
+    """A reply as the agent's event; None for one that says nothing."""
     content = reply.content
     if content is None and reply.error_code is None:
-        return
+        return None
     calls = content.function_calls if content is not None else []
     if content is not None and calls and not reply.partial:
         content = with_call_ids(content)
         calls = content.function_calls
-    event = Event(
+    return Event(
         node.name, content, actions, context.invocation_id, context.branch,
         long_running_ids(node, calls) if calls else frozenset(), reply.partial, reply.usage,
         reply.error_code, reply.error_message,
     )  # fmt: skip
-    yield event
-    if not calls or reply.partial:
-        return
+
+
+async def _carry_out(
+    context: InvocationContext, node: LlmNode, step: StepRun, calls: list[FunctionCall]
+) -> AsyncGenerator[Event]:
+    """The tools' answer, the events of an agent that one of them transfers to, and an answer by `set_model_response`."""
     answer = await answer_calls(context, node, step, calls)
     if answer is None:
         return

@@ -16,6 +16,8 @@ def first_node(root: Node, history: Sequence[Event]) -> Node:
     asker = _asker(root, history)
     if asker is not None:
         return asker
+    if not isinstance(root, LlmNode):  # below a workflow agent no one keeps the conversation
+        return root
     for event in reversed(history):
         if event.author == USER:
             continue
