@@ -76,6 +76,15 @@ class ModelError(AdknbError):
     """A model could not be found, loaded or asked."""
 
 
+class ContextLengthError(ModelError):
+    """A request is longer than its model takes: `tokens` as the model counted them, and its `limit`, where it said."""
+
+    def __init__(self, message: str, tokens: int | None = None, limit: int | None = None) -> None:
+        super().__init__(message)
+        self.tokens = tokens
+        self.limit = limit
+
+
 class ReplyMissingError(ModelError):
     """A scripted model has no reply left for an agent."""
 
@@ -86,6 +95,10 @@ class OutputSchemaError(AdknbError):
 
 class RunStateError(AdknbError):
     """A run, session or step is not in the state that the request needs."""
+
+
+class PipelineChangedError(RunStateError):
+    """A run cannot go on with the pipeline as it is now."""
 
 
 class AgentError(AdknbError):

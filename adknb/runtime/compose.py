@@ -5,7 +5,6 @@ Sources: `BaseAgent.java`, `SequentialAgent.java`, `LoopAgent.java`, `ParallelAg
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -53,7 +52,9 @@ async def _run_step(context: InvocationContext) -> AsyncGenerator[Event]:
     step = context.invocation.begin_step(node, context.branch)
     claimed = context.invocation.claimed  # the innermost step owns an event
     started = time.perf_counter()
-    body = run_llm(context, node, step) if isinstance(node, LlmNode) else users_items(node.agent._run_async_impl(context))
+    body = (
+        run_llm(context, node, step) if isinstance(node, LlmNode) else users_items(node.agent._run_async_impl(context))
+    )
     status = "interrupted"
     try:
         async with aclosing(_with_callbacks(context, body, step)) as events:
@@ -82,7 +83,9 @@ def _with_callbacks(
     context: InvocationContext, body: AsyncGenerator[Event], step: StepRun | None = None
 ) -> AsyncGenerator[Event]:
     agent = context.agent
-    return _between_callbacks(context, body, step) if agent.before_agent_callback or agent.after_agent_callback else body
+    return (
+        _between_callbacks(context, body, step) if agent.before_agent_callback or agent.after_agent_callback else body
+    )
 
 
 async def _between_callbacks(
@@ -125,6 +128,8 @@ async def _run_children(context: InvocationContext) -> AsyncGenerator[Event]:
 
 async def _run_loop(context: InvocationContext, agent: LoopAgent) -> AsyncGenerator[Event]:
     """All children again and again. An event that escalates is the loop's last, at any depth below it."""
+    import asyncio
+
     iteration = 0
     while context.node.children and (agent.max_iterations is None or iteration < agent.max_iterations):
         iteration += 1
@@ -138,6 +143,8 @@ async def _run_loop(context: InvocationContext, agent: LoopAgent) -> AsyncGenera
 
 async def _run_at_once(context: InvocationContext) -> AsyncGenerator[Event]:
     """The children as tasks. Each goes on only when its last event is in the session, so that none reads an old state."""
+    import asyncio  # half of what `import adknb` would take, and only parallels and loops need it here
+
     node = context.node
     branch = f"{context.branch}.{node.name}" if context.branch else node.name
     arrived: asyncio.Queue[tuple[Event, asyncio.Event] | BaseException | None] = asyncio.Queue()

@@ -6,14 +6,16 @@ kernel's, or between the two halves of storing an event. So whoever runs a pipel
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
 from contextvars import ContextVar
 from types import FrameType, TracebackType
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio  # half of what `import adknb` would take
 
 T = TypeVar("T")
 
@@ -60,6 +62,8 @@ class Watch:
 
     async def over(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Run `work` to its end, or after Ctrl-C until `PATIENCE` is over; returns its task."""
+        import asyncio
+
         _watch.set(self)
         self._loop = asyncio.get_running_loop()
         self._ended = self._loop.create_future()
@@ -105,7 +109,7 @@ class UsersCode:
         watch = _watch.get()
         if watch is not None and watch.requested:
             _in_users_code.reset(self._token)
-            raise asyncio.CancelledError
+            raise _cancelled()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -114,7 +118,13 @@ class UsersCode:
         watch = _watch.get()
         if kind is KeyboardInterrupt and watch is not None:
             watch.requested = True
-            raise asyncio.CancelledError from None
+            raise _cancelled() from None
+
+
+def _cancelled() -> asyncio.CancelledError:
+    import asyncio
+
+    return asyncio.CancelledError()
 
 
 async def users_items(items: AsyncIterator[T]) -> AsyncGenerator[T]:

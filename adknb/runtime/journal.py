@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from adknb.core.errors import RunStateError
+from adknb.core.errors import PipelineChangedError
 from adknb.core.run import JournalEntry, Run
 
 
@@ -33,13 +33,13 @@ class Journal:
     def next(self, path: str, moment: Literal["before", "step", "after"]) -> tuple[JournalEntry, bool]:
         """The entry for what comes now, and whether it was done already.
 
-        Raises `Paused` instead of opening a new step beyond the limit, and `RunStateError` when the entries belong to
-        another pipeline.
+        Raises `Paused` instead of opening a new step beyond the limit, and `PipelineChangedError` when the entries
+        belong to another pipeline.
         """
         if self._position < len(self._replay):
             entry = self._replay[self._position]
             if (entry.path, entry.moment) != (path, moment):
-                raise RunStateError(
+                raise PipelineChangedError(
                     f"run {self._run.id} was recorded with {entry.path!r} where the pipeline now has {path!r}. "
                     "Run the pipeline from its start."
                 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import aclosing
@@ -72,8 +71,10 @@ class Runner:
         self._models = dict(models or {})
         check_overrides(self._tree, self._models)
         self._resolve = defaults.resolve_model
-        self._own_sessions = session_service is None
         self._sessions = session_service if session_service is not None else defaults.session_service()
+        self._fresh_sessions: Callable[[], SessionService] = (
+            defaults.session_service if session_service is None else lambda: self._sessions
+        )
         self._artifacts = artifact_service if artifact_service is not None else InMemoryArtifactService()
         self._observer = observer
         self.last_run: Run | None = None
@@ -104,7 +105,7 @@ class Runner:
         An error that ends the run carries it as `error.run`; after Ctrl-C it is `last_run`.
         """
         return self._run_sync(
-            self.run_async(
+            lambda: self.run_async(
                 message, session=session, user_id=user_id, state=state, clear=clear, config=config, pause=pause
             )
         )
@@ -144,11 +145,11 @@ class Runner:
 
     def step(self, run: Run, name: str | None = None, *, trial: bool = False) -> Run:
         """One step more of a paused run; with `name`, on to that step and through it, or that step again."""
-        return self._run_sync(self._go_on(branch.step, run, name, trial))
+        return self._run_sync(lambda: self._go_on(branch.step, run, name, trial))
 
     def continue_run(self, run: Run) -> Run:
         """A paused, failed or interrupted run, on to its end."""
-        return self._run_sync(self._go_on(branch.continue_run, run))
+        return self._run_sync(lambda: self._go_on(branch.continue_run, run))
 
     def rewind(self, run: Run, name: str) -> Run:
         """A new paused run that holds the steps before `name`."""
@@ -156,7 +157,7 @@ class Runner:
 
     def run_from(self, run: Run, name: str, *, trial: bool = False) -> Run:
         """The run again from step `name` on; the steps before it are copied and not asked again."""
-        return self._run_sync(self._go_on(branch.run_from, run, name, trial))
+        return self._run_sync(lambda: self._go_on(branch.run_from, run, name, trial))
 
     def rerun(
         self,
@@ -174,7 +175,7 @@ class Runner:
         async def work() -> Run:
             return await self._finish(await branch.rerun(self, run, content, state or {}, clear, pause, config))
 
-        return self._run_sync(work())
+        return self._run_sync(work)
 
     # how it works
 
@@ -191,11 +192,7 @@ class Runner:
         for key, value in (state or {}).items():
             self.rules.check_state_value(key, value)
         if session is None:
-            service = self._sessions
-            if self._own_sessions:
-                from adknb import defaults
-
-                service = defaults.session_service()
+            service = self._fresh_sessions()
             session = await service.create_session(app_name=self.app_name, user_id=user_id, state=state)
             state = None
         else:
@@ -232,7 +229,7 @@ class Runner:
     def _complete(self, node: LlmNode) -> None:
         node.complete(self._resolve, self._model, self._models)
 
-    def _run_sync(self, work: Coroutine[Any, Any, Run]) -> Run:
+    def _run_sync(self, work: Callable[[], Coroutine[Any, Any, Run]]) -> Run:
         try:
             return run_sync(work)
         except KeyboardInterrupt:
@@ -269,14 +266,14 @@ class Runner:
             self._close(run, "completed")
         except Paused:
             self._close(run, "paused")
-        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
-            self._close(run, "interrupted")
-            raise
-        except BaseException as error:
+        except Exception as error:
             run.error = error
             if isinstance(error, AdknbError):
                 error.run = run
             self._close(run, "failed")
+            raise
+        except BaseException:  # cancelled, or the stream was not read to its end
+            self._close(run, "interrupted")
             raise
         finally:
             run.ms += (time.perf_counter() - started) * 1000
@@ -305,9 +302,13 @@ class Runner:
 
     async def _store(self, run: Run, event: Event) -> None:
         if run.status != "running":  # closed after Ctrl-C without waiting for the user's code, which goes on
-            raise asyncio.CancelledError
+            from asyncio import CancelledError
+
+            raise CancelledError
         await self._sessions.append_event(run.session, event)
         run.turn_events.append(event)
+        if run.journal:
+            run.journal[-1].events.append(event)
 
 
 def as_message(message: Message) -> Content:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from adknb.runtime.interrupts import Watch
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
 
-def run_sync(work: Coroutine[Any, Any, T]) -> T:
-    """Run `work` to its end and return its result. Ctrl-C cancels it, lets it close what it has open, and is raised."""
+def run_sync(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run the coroutine that `work` makes to its end and return its result.
+
+    Ctrl-C cancels it, lets it close what it has open, and is raised.
+    """
     with Watch() as watch:
         task = _run(work, watch)
     if watch.requested:
@@ -22,15 +27,17 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
     return task.result()
 
 
-def _run(work: Coroutine[Any, Any, T], watch: Watch) -> asyncio.Task[T]:
+def _run(work: Callable[[], Coroutine[Any, Any, T]], watch: Watch) -> asyncio.Task[T]:
+    import asyncio
+
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(watch.over(work))
+        return asyncio.run(watch.over(work()))
     import nest_asyncio2  # patches asyncio, so only where a loop is running already
 
     nest_asyncio2.apply(loop)
-    over = loop.create_task(watch.over(work))
+    over = loop.create_task(watch.over(work()))
     try:
         return loop.run_until_complete(over)
     except KeyboardInterrupt:  # a second Ctrl-C, in the event loop itself

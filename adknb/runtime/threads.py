@@ -6,17 +6,21 @@ hang until a slow tool ends. These threads are daemons.
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
 
 async def run_abandonable(function: Callable[[], T], abandoned: Callable[[], None]) -> T:
     """Run `function` in a thread of its own. When the caller is cancelled, call `abandoned` and let the thread be."""
+    import asyncio
+
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
     context = contextvars.copy_context()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from adknb.core.content import Content, FunctionCall, FunctionResponse, Part
@@ -22,7 +23,7 @@ def with_call_ids(content: Content) -> Content:
     for part in content.parts:
         call = part.function_call
         if call is not None and not call.id:
-            part = Part(thought=part.thought, function_call=FunctionCall(call.name, call.args, f"adk-{new_id()}"))
+            part = replace(part, function_call=FunctionCall(call.name, call.args, f"adk-{new_id()}"))
         parts.append(part)
     return content.with_parts(parts)
 
