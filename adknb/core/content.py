@@ -52,7 +52,11 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One piece of a content. Exactly one field besides `thought` is set; `thought` marks a model's reasoning."""
+    """One piece of a content. Exactly one field besides `thought` and `thought_signature` is set.
+
+    `thought` marks a model's reasoning. `thought_signature` is what Gemini wants back with the part, byte for byte:
+    from version 3 on it refuses a function call that comes back without.
+    """
 
     text: str | None = None
     thought: bool = False
@@ -61,6 +65,7 @@ class Part:
     executable_code: ExecutableCode | None = None
     code_execution_result: CodeExecutionResult | None = None
     inline_data: Blob | None = None
+    thought_signature: bytes | None = None
 
     @staticmethod
     def from_text(text: str) -> Part:
@@ -76,6 +81,9 @@ class Part:
 
     def to_dict(self) -> dict[str, Any]:
         """The part as plain JSON in ADK Python's spelling, without the fields that are not set."""
+        if self.thought_signature is not None:
+            signature = base64.b64encode(self.thought_signature).decode("ascii")
+            return {**replace(self, thought_signature=None).to_dict(), "thought_signature": signature}
         if self.function_call is not None:
             call = self.function_call
             return {"function_call": _without_none(id=call.id, name=call.name, args=dict(call.args))}
@@ -100,6 +108,7 @@ class Part:
         if unknown:
             raise ValueError(f"a part has no field {sorted(unknown)[0]!r}; it has {', '.join(Part.__slots__)}")
         inline = data.get("inline_data")
+        signature = data.get("thought_signature")
         return Part(
             text=data.get("text"),
             thought=bool(data.get("thought", False)),
@@ -110,6 +119,7 @@ class Part:
             if data.get("code_execution_result")
             else None,
             inline_data=Blob(inline["mime_type"], base64.b64decode(inline["data"])) if inline else None,
+            thought_signature=base64.b64decode(signature) if signature else None,
         )
 
 
