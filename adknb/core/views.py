@@ -45,7 +45,8 @@ def register_card(cls: type, html: Render, text: Render) -> None:
 
 def _find(registry: dict[type, V], cls: type) -> V | None:
     while _loaders:
-        _loaders.pop()()
+        _loaders[-1]()
+        _loaders.pop()
     return next((registry[base] for base in cls.__mro__ if base in registry), None)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+from dataclasses import replace
 from typing import Any
 
 from adknb.core.specs import GenerateContentConfig
@@ -42,6 +43,9 @@ DESCRIBING = (
 NAME = Argument("name", "the agent's name, as it stands in its prompt", completes="agents")
 
 
+_NONE = AgentOptions()
+
+
 def _not_run(*_: Any) -> None:
     """This command only reads a line inside a file or cell."""
 
@@ -49,9 +53,12 @@ def _not_run(*_: Any) -> None:
 AGENT_LINE = Command("%agent", "One agent of a file or of a %%agents cell.", _not_run, (NAME,), DESCRIBING)
 
 
-def agent_options(line: argparse.Namespace) -> AgentOptions:
-    """The options of a parsed line. Raises `UsageError` for a number or JSON that cannot be read."""
-    config: dict[str, Any] = {}
+def agent_options(line: argparse.Namespace, known: AgentOptions = _NONE) -> AgentOptions:
+    """The options of a parsed line; `known` are kept where the line says nothing else.
+
+    Raises `UsageError` for a number or JSON that cannot be read.
+    """
+    config = dict(known.config)
     if line.config is not None:
         config |= _json_object("--config", line.config)
     for name, convert in (("temperature", float), ("max_output_tokens", int), ("seed", int)):
@@ -63,37 +70,38 @@ def agent_options(line: argparse.Namespace) -> AgentOptions:
                 raise UsageError(f"--{name.replace('_', '-')} takes a number, not {value!r}") from None
     if config:
         GenerateContentConfig(**config)  # an unknown field is told here, where it was written
-    return AgentOptions(
-        key=line.key,
-        include=line.include or "default",
-        description=line.description,
-        model=line.model,
-        tools=_names(line.tools),
-        schema=line.schema,
-        callbacks={kind: names for kind in CALLBACKS if (names := _names(getattr(line, kind)))},
-        config=config,
-        prompt_file=line.prompt_file,
+    said = {
+        name: getattr(line, name)
+        for name in ("key", "include", "description", "model", "schema", "prompt_file")
+        if getattr(line, name) is not None
+    }
+    callbacks = {kind: names for kind in CALLBACKS if (names := _names(getattr(line, kind)))}
+    return replace(
+        known, **said, tools=_names(line.tools) or known.tools, callbacks={**known.callbacks, **callbacks}, config=config
     )
+
+
+def named_options(options: AgentOptions) -> dict[str, str]:
+    """Every option that is set, by its name on the line, as the text that stands behind it."""
+    named: dict[str, str | None] = {
+        "--key": options.key,
+        "--include": options.include if options.include != "default" else None,
+        "--description": options.description,
+        "--model": options.model,
+        "--tools": ",".join(options.tools) or None,
+        "--schema": options.schema,
+        **{f"--{kind.replace('_', '-')}": ",".join(options.callbacks.get(kind, ())) or None for kind in CALLBACKS},
+        "--config": json.dumps(dict(options.config), ensure_ascii=False) if options.config else None,
+        "--prompt-file": options.prompt_file,
+    }
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def to_line(agent: AgentCell) -> str:
     """The agent's name and options, quoted so that `AGENT_LINE.parse` reads them back."""
-    options = agent.options
-    named: list[tuple[str, str | None]] = [
-        ("--key", options.key),
-        ("--include", options.include if options.include != "default" else None),
-        ("--description", options.description),
-        ("--model", options.model),
-        ("--tools", ",".join(options.tools) or None),
-        ("--schema", options.schema),
-        *((f"--{kind.replace('_', '-')}", ",".join(options.callbacks.get(kind, ())) or None) for kind in CALLBACKS),
-        ("--config", json.dumps(dict(options.config), ensure_ascii=False) if options.config else None),
-        ("--prompt-file", options.prompt_file),
-    ]
     words = [agent.name]
-    for name, value in named:
-        if value is not None:
-            words += [name, value] if not value.startswith("-") else [f"{name}={value}"]
+    for name, value in named_options(agent.options).items():
+        words += [name, value] if not value.startswith("-") else [f"{name}={value}"]
     return shlex.join(words)
 
 

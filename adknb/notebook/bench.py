@@ -6,18 +6,22 @@ Nothing here needs a notebook: `adknb.bench` serves plain Python too.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
 from typing import Any
 
-from adknb.core.errors import RunStateError, SpecError, near_names
+from adknb.core.errors import PipelineChangedError, RunStateError, SpecError, near_names
 from adknb.core.run import Run, Session
 from adknb.core.specs import BaseAgent, LlmAgent
-from adknb.notebook.pipelines import AgentCell, AgentOptions, Pipeline
+from adknb.notebook import writing
+from adknb.notebook.pipelines import AgentCell, AgentOptions, Pipeline, with_instruction
 from adknb.notebook.records import Record, Settings, TurnRequest
 from adknb.notebook.undo import SessionMark, Snapshot
+from adknb.notebook.variables import Variables
+from adknb.runtime.interrupts import Held
 from adknb.runtime.runner import Runner
+from adknb.runtime.sync import run_sync
 from adknb.sessions.memory import InMemorySessionService
 
 UNDO_LIMIT = 200
@@ -38,9 +42,9 @@ class Bench:
         self._service = InMemorySessionService()
         self._undo: list[Snapshot] = []
         self._lock = threading.Lock()
-        self._bound: dict[str, Any] = {}
+        self._variables = Variables()
         self._started: Run | None = None
-        self.hidden: dict[str, Any] = {}
+        self.hidden: Mapping[str, Any] = {}
         """Variables of the user's that the last change hid behind an agent or pipeline of the same name."""
 
     # what there is
@@ -53,6 +57,11 @@ class Bench:
     def last(self) -> Run | None:
         """The newest run; None before the first."""
         return self.records[-1].run if self.records else None
+
+    @property
+    def last_change(self) -> str:
+        """What `undo` would take back, in words; empty when there is nothing."""
+        return self._undo[-1].label if self._undo else ""
 
     def pipeline(self, name: str | None = None) -> Pipeline:
         """The pipeline of this name, or the one in use. Raises `SpecError` with the near names."""
@@ -75,17 +84,26 @@ class Bench:
         what = f" (the variable is a {type(value).__name__})" if value is not None else ""
         raise SpecError(f"there is no pipeline {name!r}{what}.{near_names(name, [*self.pipelines, *agents])}")
 
-    def record(self, run: str | None = None, pipeline: str | None = None) -> Record:
-        """A run by its id (or its beginning), else the newest one, of a pipeline when one is named."""
-        if run is not None:
-            found = [record for record in self.records if record.run.id.startswith(run)]
-            if not found:
-                raise RunStateError(f"there is no run {run!r}.{near_names(run, [known.id for known in self.runs])}")
-            return found[-1]
+    def record(self, run: str | None = None, pipeline: str | None = None, *, trials: bool = True) -> Record:
+        """A run by its id (or its beginning), else the newest one, of a pipeline when one is named.
+
+        Without `trials` the newest one that is no trial.
+        """
         found = [record for record in self.records if pipeline in (None, record.pipeline)]
+        if run is not None:
+            named = [record for record in found if record.run.id.startswith(run)]
+            if len(named) == 1:
+                return named[0]
+            known = [record.run.id for record in named or found]
+            if named:
+                raise RunStateError(f"several runs begin with {run!r}: {', '.join(known)}. Write more of the id.")
+            of = f" of {pipeline!r}" if pipeline is not None else ""
+            raise RunStateError(f"there is no run {run!r}{of}.{near_names(run, known)}")
+        found = [record for record in found if trials or not record.trial]
         if not found:
-            name = pipeline or self.current or "PIPELINE"
-            raise RunStateError(f"there is no run of {name!r} yet. Run it: %%pipeline {name}, with the message below it.")
+            name = pipeline or self.current
+            of, magic = (f"of {name!r} ", name) if name is not None else ("", "NAME")
+            raise RunStateError(f"there is no run {of}yet. Make one: %%pipeline {magic}, with the message below it.")
         return found[-1]
 
     # changes of what is written
@@ -106,59 +124,42 @@ class Bench:
         `at` is its place, from 1; `after` names the agent that it follows.
         """
         options = options or AgentOptions()
-        known = self.pipelines.get(pipeline, Pipeline(pipeline))
-        before = next((agent for agent in known.agents if cell is not None and agent.cell == cell), None)
-        same = next((agent for agent in known.agents if agent.name == name), None)
-        if before is not None and before.name != name and same is not None:
-            raise SpecError(
-                f"this cell wrote {before.name!r} before, and {name!r} is written by another cell. "
-                f"Take another name, or remove one first: %adk remove {name}"
-            )
-        old = before or same
-        agent = old.edited(prompt, options, cell, name) if old is not None else AgentCell(name, prompt, options, cell)
-        changed = known.with_agent(agent, self._place(known, at, after), old.name if old is not None else None)
-        verb = "added" if old is None else "edited" if old.name == name else f"renamed from {old.name}"
-        with self.change(f"{pipeline}: {name} {verb}"):
-            self.pipelines[pipeline] = changed
-            self.current = pipeline
+        pipelines, agent, verb = writing.with_agent(
+            self.pipelines, pipeline, name, prompt, options, cell, at, after
+        )
+        self._write(pipelines, f"{pipeline}: {name} {verb}", pipeline)
         return agent
 
-    def put_pipeline(self, pipeline: Pipeline) -> None:
-        """Write a whole pipeline: its agents, in this order, and no others. Agents that stay keep their versions."""
-        known = self.pipelines.get(pipeline.name)
-        agents = []
-        for agent in pipeline.agents:
-            old = next((cell for cell in known.agents if cell.name == agent.name), None) if known else None
-            agents.append(old.edited(agent.prompt, agent.options, agent.cell) if old is not None else agent)
-        with self.change(f"{pipeline.name}: written"):
-            self.pipelines[pipeline.name] = replace(pipeline, agents=tuple(agents))
-            self.current = pipeline.name
+    def put_pipelines(self, pipelines: Sequence[Pipeline], label: str, cell: str | None = None) -> None:
+        """Write whole pipelines in one change: each with its agents, in this order, and no others."""
+        self._write(writing.with_pipelines(self.pipelines, pipelines, cell), label, pipelines[-1].name)
+
+    def home_of(self, cell: str | None) -> str | None:
+        """The pipeline of the agent that this cell wrote before."""
+        home, _ = writing.written_by(self.pipelines, cell)
+        return home.name if home is not None else None
 
     def remove_agent(self, name: str, pipeline: str | None = None) -> None:
         known = self.pipeline(pipeline)
-        changed = known.without(name)
-        with self.change(f"{known.name}: {name} removed"):
-            self.pipelines[known.name] = changed
+        self._write({**self.pipelines, known.name: known.without(name)}, f"{known.name}: {name} removed")
 
     def remove_pipeline(self, name: str) -> None:
-        self.pipeline(name)
-        with self.change(f"{name}: removed"):
-            del self.pipelines[name]
-            self.current = next(iter(self.pipelines), None) if self.current == name else self.current
+        gone = self.pipeline(name)
+        others = {known: pipeline for known, pipeline in self.pipelines.items() if pipeline is not gone}
+        self._write(others, f"{name}: removed")
 
     def order(self, names: Sequence[str], pipeline: str | None = None) -> None:
         known = self.pipeline(pipeline)
         changed = known.ordered(list(names))
-        with self.change(f"{known.name}: ordered {' '.join(names)}"):
-            self.pipelines[known.name] = changed
+        self._write({**self.pipelines, known.name: changed}, f"{known.name}: ordered {' '.join(names)}")
 
     def copy(self, pipeline: str, name: str) -> None:
         """A second pipeline with the same agents, their versions too; its agents belong to no cell yet."""
         known = self.pipeline(pipeline)
         if name in self.pipelines:
-            raise SpecError(f"there is a pipeline {name!r} already. Take another name, or remove it first.")
-        with self.change(f"{pipeline}: copied to {name}"):
-            self.pipelines[name] = Pipeline(name, tuple(replace(agent, cell=None) for agent in known.agents))
+            raise SpecError(f"there is a pipeline {name!r} already. Take another name, or remove it: %adk remove {name}")
+        copied = Pipeline(name, tuple(replace(agent, cell=None) for agent in known.agents))
+        self._write({**self.pipelines, name: copied}, f"{pipeline}: copied to {name}")
 
     def restore_version(self, name: str, number: int, pipeline: str | None = None) -> AgentCell:
         """The agent as version `number` (from 1) was; the form that it had becomes a version too."""
@@ -169,12 +170,16 @@ class Bench:
             raise SpecError(f"agent {name!r} has {have}, not {number}. See them: %adk history {name}")
         version = agent.versions[number - 1]
         restored = agent.edited(version.prompt, version.options, agent.cell)
-        with self.change(f"{known.name}: {name} restored to version {number}"):
-            self.pipelines[known.name] = known.with_agent(restored)
+        changed = {**self.pipelines, known.name: known.with_agent(restored)}
+        self._write(changed, f"{known.name}: {name} restored to version {number}")
         return restored
 
     def use(self, **settings: Any) -> Settings:
         """Change what pipelines run with. Raises `SpecError` or `ModelError` for what there is not."""
+        names = [field.name for field in fields(Settings)]
+        for name in settings:
+            if name not in names:
+                raise SpecError(f"there is no setting {name!r}.{near_names(name, names)}")
         changed = replace(self.settings, **settings)
         runner = Runner(LlmAgent(name="check"), model=changed.model, rules=changed.rules, strategy=changed.strategy)
         if changed.model is not None:
@@ -185,210 +190,198 @@ class Bench:
 
     # runs
 
-    def runner(self, root: BaseAgent, **options: Any) -> Runner:
-        """A Runner with the bench's settings; `options` that are not None win."""
-        settings: dict[str, Any] = {
-            "model": self.settings.model, "rules": self.settings.rules, "strategy": self.settings.strategy,
-            "observer": self.observer,
-        }  # fmt: skip
-        settings.update({name: value for name, value in options.items() if value is not None})
-        return Runner(root, **settings)
-
-    def run(self, pipeline: str, request: TurnRequest, **options: Any) -> Run:
-        """Run one turn: in a fresh session, or as a turn of the named one.
+    def run(self, pipeline: str, request: TurnRequest | str, **options: Any) -> Run:
+        """Run one turn on a message: in a fresh session, or as a turn of the named one.
 
         In a named session the same cell replaces the turn that it made (`turn` names one, `append` forces a new one).
+        `options` (model, strategy, rules) that are not None win over the bench's settings.
         """
-        root = self.root(pipeline)
-        user = request.user or self.settings.user
-        with self.running(pipeline, request.cell, request.session):
-            if request.session is None:
-                return self._fresh(self.runner(root, **options), request, user)
-            session = self.sessions.get(request.session)
-            replaced = self._replaced_turn(session, request) if session is not None else None
-            runner = self.runner(root, session_service=self._service, **options)
+        if isinstance(request, str):
+            request = TurnRequest(request)
+        name, chosen = request.session, _given(options)
+        session = self.sessions.get(name) if name is not None else None
+        user = request.user or (session.user_id if session is not None else self.settings.user)
+        if session is not None and user != session.user_id:
+            raise RunStateError(
+                f"session {name!r} belongs to user {session.user_id!r}, not {user!r}. Leave --user out, or name another session."
+            )
+        replaced = self._replaced_turn(session, request)
+        runner = self._runner(self.root(pipeline), name, chosen)
+
+        def work() -> Run:
             if replaced is not None:
-                return self._watch(
-                    runner,
-                    lambda: runner.rerun(
-                        replaced, request.message, state=request.state, clear=request.clear, pause=request.pause
-                    ),
-                )
-            return self._watch(
-                runner,
-                lambda: runner.run(
-                    request.message, session=session or request.session, user_id=user, state=request.state,
-                    clear=request.clear, config=request.config, pause=request.pause,
-                ),
+                return runner.rerun(
+                    replaced, request.message, state=request.state, clear=request.clear, config=request.config,
+                    pause=request.pause,
+                )  # fmt: skip
+            if name is not None and session is None:  # an undone session of this name is still in the store
+                run_sync(lambda: self._service.delete_session(app_name=runner.app_name, user_id=user, session_id=name))
+            return runner.run(
+                request.message, session=session or name, user_id=user, state=request.state, clear=request.clear,
+                config=request.config, pause=request.pause,
             )  # fmt: skip
 
+        return self._run(
+            runner, work, session, lambda run: Record(run, pipeline, request.cell, name, options=chosen)
+        )
+
     def run_from(self, name: str, run: str | None = None, pipeline: str | None = None, **options: Any) -> Run:
-        """A run again from the step `name` on, with the pipeline as it is written now."""
-        record = self.record(run, pipeline)
-        runner = self.runner(self.root(record.pipeline), **options)
-        with self.running(record.pipeline, record.cell, record.session):
-            return self._watch(runner, lambda: runner.run_from(record.run, name))
+        """A run again from the step `name` on, with the pipeline as it is written now; `options` as in `run`."""
+        record = self.record(run, pipeline, trials=False)
+        return self._go_on(record, lambda runner: runner.run_from(record.run, name), options)
 
     def step(self, name: str | None = None, run: str | None = None) -> Run:
-        record = self.record(run)
-        runner = self.runner(self.root(record.pipeline))
-        with self.running(record.pipeline, record.cell, record.session):
-            return self._watch(runner, lambda: runner.step(record.run, name))
+        """One step more of a paused run, or on to `name` and through it, or `name` again."""
+        record = self.record(run, trials=False)
+        return self._go_on(record, lambda runner: runner.step(record.run, name))
 
     def continue_run(self, run: str | None = None) -> Run:
-        record = self.record(run)
-        runner = self.runner(self.root(record.pipeline))
-        with self.running(record.pipeline, record.cell, record.session):
-            return self._watch(runner, lambda: runner.continue_run(record.run))
+        record = self.record(run, trials=False)
+        return self._go_on(record, lambda runner: runner.continue_run(record.run))
 
     def rewind(self, name: str, run: str | None = None) -> Run:
-        record = self.record(run)
-        runner = self.runner(self.root(record.pipeline))
-        with self.running(record.pipeline, record.cell, record.session):
-            return self._watch(runner, lambda: runner.rewind(record.run, name))
+        record = self.record(run, trials=False)
+        return self._go_on(record, lambda runner: runner.rewind(record.run, name))
 
     def try_step(self, name: str, prompt: str, run: str | None = None, **options: Any) -> Run:
         """One step with another prompt, from the state before it, on a copy of the session; the agent stays as it is."""
-        record = self.record(run)
-        pipeline = self.pipeline(record.pipeline)
-        agent = pipeline[name.partition("#")[0]]
-        tried = replace(agent, prompt=prompt, options=replace(agent.options, prompt_file=None))
-        runner = self.runner(pipeline.with_agent(tried).build(self.namespace), **options)
-        with self.running(record.pipeline, None, record.session, trial=True):
-            return self._watch(runner, lambda: runner.step(record.run, name, trial=True))
+        record = self.record(run, trials=False)
+        root = with_instruction(self.root(record.pipeline), name.partition("#")[0], prompt)
+        record = replace(record, cell=None, trial=True)
+        return self._go_on(record, lambda runner: runner.step(record.run, name, trial=True), options, root)
 
     # undo
 
     def undo(self) -> str:
         """Take the last change back and say what it was. Raises `RunStateError` when there is none."""
-        if not self._undo:
-            raise RunStateError("there is nothing to undo")
         with self.busy():
+            if not self._undo:
+                raise RunStateError("there is nothing to undo: nothing was written, run or set since the notebook began")
             snapshot = self._undo.pop()
             self._restore(snapshot)
         return snapshot.label
+
+    def refresh(self) -> None:
+        """Bind agents and pipelines again as their callbacks, tools and prompt files are now."""
+        self._variables.refresh(self.namespace, self.pipelines.values(), self.current)
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Holds the bench, and Ctrl-C outside the run itself. Raises `RunStateError` while something runs already."""
+        with Held():
+            if not self._lock.acquire(blocking=False):
+                raise RunStateError("the bench is running something already. Wait for it, or interrupt the kernel.")
+            try:
+                yield
+            finally:
+                self._lock.release()
 
     @contextmanager
     def change(self, label: str) -> Iterator[None]:
         """Around a change: it can be undone, and when it fails nothing has happened."""
         with self.busy():
-            snapshot = self._snapshot(label)
+            snapshot = self._snapshot(None)
             try:
                 yield
+                self._bind()
             except BaseException:
                 self._restore(snapshot)
                 raise
-            self._remember(snapshot)
-            self._bind()
-
-    @contextmanager
-    def busy(self) -> Iterator[None]:
-        """Holds the bench. Raises `RunStateError` while another cell or button runs something."""
-        if not self._lock.acquire(blocking=False):
-            raise RunStateError("the bench is running something. Wait for it, or interrupt the kernel.")
-        try:
-            yield
-        finally:
-            self._lock.release()
-
-    @contextmanager
-    def running(
-        self, pipeline: str, cell: str | None, session: str | None, trial: bool = False
-    ) -> Iterator[None]:
-        """Around a run: recorded also when it fails half-way; when it did not begin, nothing has happened."""
-        with self.busy():
-            snapshot = self._snapshot("")
-            self._started = None
-            try:
-                yield
-            finally:
-                run = self._started
-                if run is None or not run.turn_events or isinstance(run.error, RunStateError):
-                    self._restore(snapshot)
-                else:
-                    self.records = (*self.records, Record(run, pipeline, cell, session, trial))
-                    self.current = pipeline if pipeline in self.pipelines else self.current
-                    if session is not None and not trial:
-                        self.sessions[session] = run.session
-                    self._remember(replace(snapshot, label=f"run {run.id} of {pipeline}"))
+            self._remember(snapshot, label)
 
     # how it works
 
-    def _fresh(self, runner: Runner, request: TurnRequest, user: str) -> Run:
-        return self._watch(
-            runner,
-            lambda: runner.run(
-                request.message, user_id=user, state=request.state, clear=request.clear, config=request.config,
-                pause=request.pause,
-            ),
-        )  # fmt: skip
+    def _write(self, pipelines: Mapping[str, Pipeline], label: str, current: str | None = None) -> None:
+        with self.change(label):
+            self.pipelines = dict(pipelines)
+            self.current = current or self.current
+            if self.current not in self.pipelines:
+                self.current = next(iter(self.pipelines), None)
 
-    def _watch(self, runner: Runner, work: Callable[[], Run]) -> Run:
-        """Do the work; note the run that it started also when it fails."""
-        try:
-            run = work()
-        except BaseException as error:
-            self._started = getattr(error, "run", None) or runner.last_run
-            raise
-        self._started = run
-        return run
+    def _runner(self, root: BaseAgent, session: str | None, options: Mapping[str, Any]) -> Runner:
+        """A Runner with the bench's settings, where `options` say nothing else. A fresh session gets a store of its own."""
+        settings: dict[str, Any] = {
+            "model": self.settings.model, "rules": self.settings.rules, "strategy": self.settings.strategy,
+            "observer": self.observer, "session_service": self._service if session is not None else None,
+        }  # fmt: skip
+        return Runner(root, **(settings | dict(options)))
 
-    def _replaced_turn(self, session: Session, request: TurnRequest) -> Run | None:
-        turns = session.turns
+    def _go_on(
+        self,
+        record: Record,
+        work: Callable[[Runner], Run],
+        options: Mapping[str, Any] | None = None,
+        root: BaseAgent | None = None,
+    ) -> Run:
+        """Go on from a run as it was begun, but for what `options` say."""
+        chosen = {**record.options, **_given(options or {})}
+        runner = self._runner(root or self.root(record.pipeline), record.session, chosen)
+        session = record.run.session
+        return self._run(runner, lambda: work(runner), session, lambda run: replace(record, run=run, options=chosen))
+
+    def _run(
+        self, runner: Runner, work: Callable[[], Run], session: Session | None, note: Callable[[Run], Record]
+    ) -> Run:
+        """Run; noted also when it fails half-way. When it did not begin, nothing has happened."""
+        with self.busy():
+            snapshot = self._snapshot(session)
+            started: Run | None = None
+            try:
+                started = work()
+            except BaseException as error:
+                started = getattr(error, "run", None) or runner.last_run
+                raise
+            finally:
+                if started is None or isinstance(started.error, PipelineChangedError):
+                    self._restore(snapshot)
+                else:
+                    self._note(note(started), snapshot)
+        return started
+
+    def _note(self, record: Record, snapshot: Snapshot) -> None:
+        self.records = (*self.records, record)
+        self.current = record.pipeline if record.pipeline in self.pipelines else self.current
+        if record.session is not None and not record.trial:
+            self.sessions[record.session] = record.run.session
+        self._remember(snapshot, f"run {record.run.id} of {record.pipeline}")
+
+    def _replaced_turn(self, session: Session | None, request: TurnRequest) -> Run | None:
+        """The run whose turn the request takes over; None when it adds one."""
+        turns = session.turns if session is not None else []
         if request.turn is not None:
             if not 1 <= request.turn <= len(turns) + 1:
-                raise RunStateError(f"session {request.session!r} has {len(turns)} turns; --turn {request.turn} is none of them")
+                have = f"turns 1 to {len(turns)}" if turns else "no turns yet"
+                raise RunStateError(
+                    f"session {request.session!r} has {have}, so --turn {request.turn} neither replaces nor follows one"
+                )
             return turns[request.turn - 1] if request.turn <= len(turns) else None
         if request.append or request.cell is None:
             return None
         made = {id(record.run) for record in self.records if record.cell == request.cell and not record.trial}
         return next((run for run in reversed(turns) if id(run) in made), None)
 
-    def _place(self, pipeline: Pipeline, at: int | None, after: str | None) -> int | None:
-        if at is not None and after is not None:
-            raise SpecError("say --at or --after, not both")
-        if at is not None:
-            if not 1 <= at <= len(pipeline.agents) + 1:
-                raise SpecError(f"--at {at}: pipeline {pipeline.name!r} has places 1 to {len(pipeline.agents) + 1}")
-            return at - 1
-        if after is not None:
-            return pipeline.names().index(pipeline[after].name) + 1
-        return None
-
-    def _snapshot(self, label: str) -> Snapshot:
-        sessions = {id(session): session for session in [*(run.session for run in self.runs), *self.sessions.values()]}
+    def _snapshot(self, session: Session | None) -> Snapshot:
         return Snapshot(
-            label, dict(self.pipelines), self.settings, self.records, self.current, dict(self.sessions),
-            tuple(SessionMark.of(session) for session in sessions.values()),
+            "", dict(self.pipelines), self.settings, self.records, self.current, dict(self.sessions),
+            self._service.shared_values(), SessionMark.of(session) if session is not None else None,
         )  # fmt: skip
 
-    def _remember(self, snapshot: Snapshot) -> None:
-        self._undo.append(snapshot)
+    def _remember(self, snapshot: Snapshot, label: str) -> None:
+        self._undo.append(replace(snapshot, label=label))
         del self._undo[:-UNDO_LIMIT]
 
     def _restore(self, snapshot: Snapshot) -> None:
         self.pipelines = dict(snapshot.pipelines)
         self.settings, self.records, self.current = snapshot.settings, snapshot.records, snapshot.current
         self.sessions = dict(snapshot.sessions)
-        for mark in snapshot.marks:
-            mark.restore()
+        if snapshot.mark is not None:
+            snapshot.mark.restore()
+        self._service.restore_shared_values(snapshot.shared)
         self._bind()
 
     def _bind(self) -> None:
-        """Keep the variables of this bench's names in step: each agent and pipeline that can be built is one."""
-        wanted: dict[str, Any] = {}
-        for pipeline in self.pipelines.values():
-            for described in (*pipeline.agents, pipeline):
-                if described.name.isidentifier():
-                    with suppress(SpecError):  # an error of a description is shown where it is run, and by lint
-                        wanted[described.name] = described.build(self.namespace)
-        for name, value in self._bound.items():
-            if name not in wanted and self.namespace.get(name) is value:
-                del self.namespace[name]
-        self.hidden = {
-            name: self.namespace[name]
-            for name in wanted
-            if name in self.namespace and self.namespace[name] is not self._bound.get(name)
-        }
-        self.namespace.update(wanted)
-        self._bound = wanted
+        self.hidden = self._variables.bind(self.namespace, self.pipelines.values(), self.current)
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}

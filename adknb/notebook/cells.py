@@ -2,40 +2,85 @@
 
 from __future__ import annotations
 
+import re
+import threading
 from dataclasses import dataclass
 from typing import Any
 
 
 @dataclass(slots=True)
-class RunningCell:
-    """The cell under way. `id` is None where the front end gives none (nbclient); `text` is the raw cell.
+class _Cell:
+    info: Any
+    id: str | None
+    text: str
+    turns: int = 0
 
-    `active` is false where no cell runs at all: a script, whose results nobody displays.
-    """
 
-    id: str | None = None
-    text: str = ""
-    active: bool = False
+class RunningCell(threading.local):
+    """The cell under way in this thread. Cells nest: one may run another."""
+
+    def __init__(self) -> None:
+        self._cells: list[_Cell] = []
 
     def enter(self, info: Any) -> None:
         """IPython's `pre_run_cell` event."""
-        self.id = getattr(info, "cell_id", None)
-        self.text = info.raw_cell or ""
-        self.active = True
+        self._cells.append(_Cell(info, getattr(info, "cell_id", None), info.raw_cell or ""))
 
     def leave(self, result: Any) -> None:
-        """IPython's `post_run_cell` event."""
-        self.id, self.text, self.active = None, "", False
+        """IPython's `post_run_cell` event. `result` is None where the kernel cancelled the cell."""
+        info = getattr(result, "info", None)
+        known = [cell.info for cell in self._cells]
+        del self._cells[known.index(info) if info in known else -1 :]
+
+    @property
+    def active(self) -> bool:
+        """False in a script, whose results nobody displays."""
+        return bool(self._cells)
+
+    def id_as(self, magic: str) -> str | None:
+        """The front end's id of the cell, when the cell is nothing but this magic; None where there is none (nbclient)."""
+        if not self._cells:
+            return None
+        cell = self._cells[-1]
+        alone = _below(cell.text, magic) is not None if magic.startswith("%%") else _is_call(cell.text, magic)
+        return cell.id if alone else None
+
+    def next_turn(self) -> str | None:
+        """What a turn is known by when its cell runs again: the cell's id, with a number from the cell's second turn on."""
+        if not self._cells or self._cells[-1].id is None:
+            return None
+        cell = self._cells[-1]
+        cell.turns += 1
+        return cell.id if cell.turns == 1 else f"{cell.id}#{cell.turns}"
+
+    def displays(self, magic: str, line: str) -> bool:
+        """Whether the call stands alone on a line of the cell, so that nobody takes its value."""
+        call = f"{magic} {line}".strip().lstrip("%")
+        return bool(self._cells) and any(
+            text.strip().lstrip("%") == call for text in self._cells[-1].text.split("\n")
+        )
 
     def body(self, magic: str, given: str) -> str:
-        """The cell's body as it was typed: without its first line and one final newline.
+        """The cell's body as it was typed: all below the magic's line, without one final newline.
 
         IPython's own transformations (it strips `>>> `) do not touch it. `given`, the body as IPython passed it, is
-        used when the running cell is not this magic (one magic called from another, or from code).
+        used when the cell is not this magic (one called from code).
         """
-        start = self.text.lstrip()
-        text = given
-        if start.startswith(magic):
-            _, newline, rest = start.partition("\n")
-            text = rest if newline else given
-        return text.removesuffix("\n")
+        typed = _below(self._cells[-1].text, magic) if self._cells else None
+        return (given if typed is None else typed).removesuffix("\n")
+
+
+def _below(text: str, magic: str) -> str | None:
+    """What stands below the magic's line, which is the cell's first, or follows other cell magics (`%%time`)."""
+    rest = text
+    while rest:
+        line, newline, rest = rest.partition("\n")
+        if _is_call(line, magic):
+            return rest if newline else None
+        if line.strip() and not line.lstrip().startswith("%%"):
+            return None
+    return None
+
+
+def _is_call(line: str, magic: str) -> bool:
+    return "\n" not in line.strip() and re.match(rf"\s*{re.escape(magic)}(\s|$)", line) is not None

@@ -6,11 +6,14 @@ import argparse
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn
+from textwrap import fill
+from typing import Any, Final, Literal, NoReturn
 
 from adknb.core.errors import AdknbError, near_names
 
 Takes = Literal["nothing", "one", "several"]
+WIDTH: Final = 100
+"""Columns of a help text."""
 
 
 class UsageError(AdknbError):
@@ -39,6 +42,9 @@ class Option:
     def shown(self) -> str:
         metavar = self.metavar or "|".join(self.choices)
         return {"nothing": self.name, "one": f"{self.name} {metavar}", "several": f"{self.name} {metavar} …"}[self.takes]
+
+
+TRACEBACK: Final = Option("--traceback", "show Python's traceback when it fails", takes="nothing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +86,8 @@ class Command:
         return " ".join(parts)
 
     def help(self) -> str:
-        """Synopsis, every argument and option, and the examples, as plain text for 100 columns."""
-        lines = [_wrapped(self.synopsis), "", self.summary]
+        """Synopsis, every argument and option, and the examples, as plain text of at most `WIDTH` columns."""
+        lines = [_wrapped(self.synopsis), "", fill(self.summary, WIDTH)]
         if self.body:
             lines += [f"The cell's body is {self.body}."]
         rows = [(argument.name.upper(), argument.help) for argument in self.arguments]
@@ -131,12 +137,12 @@ def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
         parser.add_argument(option.name, dest=option.destination, action="extend", nargs="+", default=[])
 
 
-def _wrapped(text: str, width: int = 100) -> str:
-    """The synopsis in lines of at most `width`, cut between its brackets."""
+def _wrapped(text: str) -> str:
+    """The synopsis in lines of at most `WIDTH`, cut between its brackets."""
     words: Sequence[str] = text.replace(" [", "\n[").split("\n")
     lines = [words[0]]
     for word in words[1:]:
-        if len(lines[-1]) + 1 + len(word) > width:
+        if len(lines[-1]) + 1 + len(word) > WIDTH:
             lines.append("    " + word)
         else:
             lines[-1] += " " + word
@@ -144,6 +150,7 @@ def _wrapped(text: str, width: int = 100) -> str:
 
 
 def _row(name: str, text: str, width: int) -> str:
+    space = " " * (width + 4)
     if len(name) > width:
-        return f"  {name}\n  {'':{width}}  {text}"
-    return f"  {name:{width}}  {text}"
+        return f"  {name}\n{fill(text, WIDTH, initial_indent=space, subsequent_indent=space)}"
+    return fill(text, WIDTH, initial_indent=f"  {name:{width}}  ", subsequent_indent=space)

@@ -114,7 +114,8 @@ def matcher(bench: Bench, verbs: Mapping[str, Command]) -> Any:
     """`complete` as IPython's completer wants it."""
     from IPython.core.completer import SimpleCompletion, context_matcher
 
-    @context_matcher(identifier="adknb")
+    as_matcher: Any = context_matcher(identifier="adknb")
+
     def adknb_matcher(context: Any) -> dict[str, Any]:
         lines = context.full_text.split("\n")[: context.cursor_line + 1]
         lines[-1] = lines[-1][: context.cursor_position]
@@ -125,4 +126,4 @@ def matcher(bench: Bench, verbs: Mapping[str, Command]) -> Any:
             "suppress": bool(names),
         }
 
-    return adknb_matcher
+    return as_matcher(adknb_matcher)

@@ -8,28 +8,30 @@ from contextlib import contextmanager
 from adknb.core.errors import AdknbError
 from adknb.core.escape import one_line
 from adknb.notebook.cards.error_card import error_html, error_text
+from adknb.notebook.shown import display
 
 
 class CellFailed(Exception):
-    """Ends a cell whose error is shown already. IPython prints its one line instead of a traceback."""
+    """Ends a cell with an error that a person can read. IPython prints its text instead of a traceback."""
 
-    def __init__(self, error: AdknbError) -> None:
+    def __init__(self, error: AdknbError, text: str) -> None:
         super().__init__(str(error))
         self.error = error
+        self._text = text
 
     def _render_traceback_(self) -> list[str]:
-        return [f"{type(self.error).__name__}: {one_line(str(self.error), 400)}"]
+        return self._text.split("\n")
 
 
 @contextmanager
-def shown_errors(traceback: bool = False) -> Iterator[None]:
-    """Show an `AdknbError` as a card and fail the cell; with `traceback` let Python show it."""
+def shown_errors(traceback: bool, front_end: bool) -> Iterator[None]:
+    """Show an `AdknbError` as a card, in a terminal as text, and fail the cell; with `traceback` let Python show it."""
     try:
         yield
     except AdknbError as error:
         if traceback:
             raise
-        from IPython.display import display
-
+        if not front_end:
+            raise CellFailed(error, error_text(error)) from None
         display({"text/html": error_html(error), "text/plain": error_text(error)}, raw=True)
-        raise CellFailed(error) from None
+        raise CellFailed(error, f"{type(error).__name__}: {one_line(str(error), 400)}") from None

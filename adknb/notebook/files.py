@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
@@ -12,22 +13,26 @@ from adknb.notebook.pipelines import AgentCell, Pipeline
 
 PIPELINE_START = "%%agents "
 AGENT_START = "%agent "
+_ESCAPED = re.compile(r"\\(?=\\*(?:%agent |%%agents ))")
+_TO_ESCAPE = re.compile(r"\\*(?:%agent |%%agents )")
 
 
 def to_text(pipeline: Pipeline) -> str:
     """The pipeline as one `%%agents` cell; `from_text` reads it back.
 
-    Raises `SpecError` when a line of a prompt would begin another agent.
+    A line of a prompt that would begin another agent gets a backslash, which reading takes away again. Raises `SpecError` for
+    a line break in an option.
     """
     blocks = [f"{PIPELINE_START}{shlex.quote(pipeline.name)}"]
     for agent in pipeline.agents:
-        for line in agent.prompt.split("\n"):
-            if line.startswith((AGENT_START, PIPELINE_START)):
-                raise SpecError(
-                    f"agent {agent.name!r}: a line of its prompt begins with {line.split()[0]!r}, which would begin "
-                    "another agent in the file. Put a space before it."
-                )
-        blocks.append(f"{AGENT_START}{to_line(agent)}\n{agent.prompt}")
+        line = to_line(agent)
+        if "\n" in line:
+            raise SpecError(f"agent {agent.name!r}: an option has a line break, and its line in the file cannot. Take it out.")
+        if agent.options.prompt_file is not None:
+            blocks.append(f"{AGENT_START}{line}")
+            continue
+        prompt = "\n".join(f"\\{text}" if _TO_ESCAPE.match(text) else text for text in agent.prompt.split("\n"))
+        blocks.append(f"{AGENT_START}{line}\n{prompt}")
     return "\n".join(blocks) + "\n"
 
 
@@ -45,11 +50,12 @@ def from_text(text: str, place: str) -> list[Pipeline]:
             raise UsageError(f"{place}, line {number}: a pipeline begins with %%agents NAME, not with {line[:60]!r}")
     pipelines = []
     for (number, line), body in zip(starts, bodies, strict=True):
-        names = shlex.split(line)
-        if len(names) != 1:
-            raise UsageError(f"{place}, line {number}: write %%agents NAME")
+        try:
+            (pipeline,) = shlex.split(line)
+        except ValueError:
+            raise UsageError(f"{place}, line {number}: write %%agents NAME, not {PIPELINE_START}{line[:60]}") from None
         is_last = body is bodies[-1]
-        pipelines.append(agents_from_text(names[0], "\n".join(body if is_last else _without_gap(body)), None, place, number))
+        pipelines.append(agents_from_text(pipeline, "\n".join(body if is_last else _without_gap(body)), None, place, number))
     return pipelines
 
 
@@ -72,9 +78,14 @@ def agents_from_text(name: str, body: str, cell: str | None, place: str, first_l
             agents.append(agent)
             prompts.append([])
         elif prompts:
-            prompts[-1].append(line)
+            prompts[-1].append(_ESCAPED.sub("", line, count=1) if _ESCAPED.match(line) else line)
         elif line.strip():
             raise UsageError(f"{where}: the first agent begins with %agent NAME, not with {line[:60]!r}")
+    for agent, prompt in zip(agents, prompts, strict=True):
+        if agent.options.prompt_file is not None and "".join(prompt).strip():
+            raise UsageError(
+                f"{place}: agent {agent.name!r} has a prompt and a --prompt-file. Leave one of them out."
+            )
     return Pipeline(
         name,
         tuple(

@@ -1,7 +1,8 @@
-"""Agents that a cell may have left behind: where a front end names no cells, a renamed agent stays beside its new self."""
+"""Agents that a cell leaves behind. With cell ids they go by themselves, and that is said; without, they may stay as ghosts."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import SequenceMatcher
 
 from adknb.notebook.pipelines import AgentCell, Pipeline
@@ -10,11 +11,19 @@ ALIKE = 0.85
 """From this similarity of two prompts on, one may be the other's ghost."""
 
 
-def ghost_remarks(pipeline: Pipeline, written: AgentCell) -> tuple[str, ...]:
-    """Remarks on agents of the pipeline that look like an earlier form of the one just written.
+def gone_remarks(before: Mapping[str, Pipeline], after: Mapping[str, Pipeline]) -> tuple[str, ...]:
+    """Remarks on agents that a cell wrote before and does not write now."""
+    left = {(pipeline.name, agent) for pipeline in after.values() for agent in pipeline.names()}
+    return tuple(
+        f"{agent} is no longer in {pipeline.name}, because this cell wrote it before; %adk undo brings it back"
+        for pipeline in before.values()
+        for agent in pipeline.names()
+        if (pipeline.name, agent) not in left
+    )
 
-    With cell ids there are none: the bench knows which agent a cell named before.
-    """
+
+def ghost_remarks(pipeline: Pipeline, written: AgentCell) -> tuple[str, ...]:
+    """Remarks on agents of the pipeline that look like an earlier form of the one just written, where no cell ids are known."""
     if written.cell is not None:
         return ()
     remarks = []

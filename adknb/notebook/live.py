@@ -8,6 +8,7 @@ from typing import Any
 
 from adknb.core.run import Run
 from adknb.notebook.bench import Bench
+from adknb.notebook.shown import display
 
 REDRAW_SECONDS = 0.15
 """At most so often is the table drawn anew while the run goes on."""
@@ -41,8 +42,6 @@ class LiveRun:
 
     def show(self, run: Run) -> None:
         """Draw the run now."""
-        from IPython.display import display
-
         if not self._in_front_end:
             if run.status != "running":
                 display(run)

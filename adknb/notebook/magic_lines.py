@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any, Final
 
 from adknb.core.errors import near_names
 from adknb.notebook.agent_line import DESCRIBING, NAME
-from adknb.notebook.command import Argument, Command, Option, UsageError
+from adknb.notebook.command import TRACEBACK, WIDTH, Argument, Command, Option, UsageError
 from adknb.notebook.turn_line import PIPELINE as PIPELINE_NAME, TURN
 from adknb.notebook.verbs import GROUPS, VERBS
 from adknb.notebook.verbs.go import RUN
@@ -20,7 +21,7 @@ _PLACE: Final = (
     Option("--pipeline", "the pipeline that the agent belongs to; without it the one in use", "NAME", completes="pipelines"),
     Option("--at", "its place in the pipeline, from 1", "NUMBER"),
     Option("--after", "the agent that it follows", "NAME", completes="agents"),
-    Option("--traceback", "show Python's traceback when it fails", takes="nothing"),
+    TRACEBACK,
 )
 
 AGENT: Final = Command(
@@ -50,9 +51,10 @@ AGENTS: Final = Command(
     "Write a whole pipeline in one cell: a %agent line and its prompt for each agent, in order.",
     _by_the_magic,
     (Argument("pipeline", "the pipeline's name", completes="pipelines"),),
-    (Option("--traceback", "show Python's traceback when it fails", takes="nothing"),),
+    (TRACEBACK,),
     (
-        "%%agents ticket\n%agent TriageAgent --key triage\nClassify the message.\n%agent DraftAgent --key draft\nTriage: {triage}",
+        "%%agents ticket\n%agent TriageAgent --key triage\nClassify the message.\n"
+        "%agent DraftAgent --key draft\nTriage: {triage}",
         "%%agents one\n%agent OnlyAgent --prompt-file only.md",
     ),
     body="%agent blocks",
@@ -89,7 +91,7 @@ STEP: Final = Command(
         RUN,
         Option("--model", "another model for this try", "MODEL", completes="models"),
         Option("--strategy", "another context strategy for this try", "NAME", completes="strategies"),
-        Option("--traceback", "show Python's traceback when it fails", takes="nothing"),
+        TRACEBACK,
     ),
     ("%%step DraftAgent\nTriage: {triage}\nAnswer in one sentence.", "%%step DraftAgent --strategy none\nTriage: {triage}"),
     body="the prompt to try",
@@ -124,8 +126,12 @@ class _Adk:
     def help(self) -> str:
         lines = ["%adk VERB …", "", "The bench's verbs; every one returns an object: df = %adk state"]
         for group, commands in GROUPS.items():
-            lines += ["", group, *(f"  {command.verb:10}  {command.summary}" for command in commands)]
-        return "\n".join([*lines, "", "%adk help VERB has a verb's options.", "", "Examples:", "  %adk steps", "  df = %adk state"])
+            lines += ["", group]
+            for command in commands:
+                head = f"  {command.verb:10}  "
+                lines.append(fill(command.summary, WIDTH, initial_indent=head, subsequent_indent=" " * len(head)))
+        lines += ["", "%adk help VERB has a verb's options.", "", "Examples:", "  %adk steps", "  df = %adk state"]
+        return "\n".join(lines)
 
 
 ADK: Final = _Adk()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
@@ -15,15 +15,27 @@ from adknb.notebook import files
 from adknb.notebook.agent_line import agent_options
 from adknb.notebook.bench import Bench
 from adknb.notebook.cells import RunningCell
+from adknb.notebook.choices import choices
 from adknb.notebook.command import Command, UsageError
 from adknb.notebook.failures import shown_errors
-from adknb.notebook.ghosts import ghost_remarks
+from adknb.notebook.ghosts import ghost_remarks, gone_remarks
 from adknb.notebook.live import LiveRun
-from adknb.notebook.magic_lines import ADK, AGENT, AGENT_LINE, AGENTS, COMPARE, LATER_VERBS, PIPELINE, PIPELINE_LINE, STEP
+from adknb.notebook.magic_lines import (
+    ADK,
+    AGENT,
+    AGENT_LINE,
+    AGENTS,
+    COMPARE,
+    LATER_VERBS,
+    PIPELINE,
+    PIPELINE_LINE,
+    STEP,
+)
+from adknb.notebook.outline import given_keys
+from adknb.notebook.pipelines import AgentOptions, Pipeline
 from adknb.notebook.results import AgentCard, HelpText, PipelineCard, VerbList
-from adknb.notebook.turn_line import line_message, number, turn_request
+from adknb.notebook.turn_line import check_from, check_out, line_message, number, turn_request
 from adknb.notebook.verbs import GROUPS, VERBS
-from adknb.notebook.verbs.settings import named_model
 
 
 def _magic(command: Command) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -32,13 +44,28 @@ def _magic(command: Command) -> Callable[[Callable[..., Any]], Callable[..., Any
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def magic(self: AdkMagics, line: str, cell: str | None = None) -> Any:
-            if line.strip() in ("--help", "-h"):
+            words = line.split()
+            if "--help" in words or "-h" in words:
                 return self.shown(HelpText(command.help()))
-            with shown_errors("--traceback" in line.split()):
-                body = None if cell is None else self.cell.body(command.invocation, cell)
-                return self.shown(function(self, command.parse(line), body))
+            with shown_errors("--traceback" in words, self.in_front_end):
+                options = command.parse(line)
+                if cell is None:
+                    return self.taken(command.invocation, line, function(self, options))
+                return self.shown(function(self, options, self.cell.body(command.invocation, cell)))
 
         magic.__doc__ = command.help()
+        return _registered(command.invocation)(magic)
+
+    return decorate
+
+
+def _registered(invocation: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A cell or line magic of this name. IPython leaves `{…}` and `$…` in its line alone."""
+    kind: Any = cell_magic if invocation.startswith("%%") else line_magic
+    untouched: Any = no_var_expand
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        magic: Callable[..., Any] = untouched(kind(invocation.lstrip("%"))(function))
         return magic
 
     return decorate
@@ -53,75 +80,83 @@ class AdkMagics(Magics):
         self.bench = bench
         self.cell = cell
 
-    def shown(self, result: Any) -> Any:
-        """The result, for IPython to display; where no cell is running (a script) it is printed instead."""
-        if result is None or self.cell.active:
-            return result
-        show = getattr(result, "_repr_mimebundle_", None)
-        print(show()["text/plain"] if show is not None else result)
-        return None
+    @property
+    def in_front_end(self) -> bool:
+        return hasattr(self.shell, "kernel")
 
-    @no_var_expand
-    @cell_magic("agent")
+    def shown(self, result: Any) -> Any:
+        """The result, for IPython to display; where no cell is running (a script) it is printed too."""
+        if result is not None and not self.cell.active:
+            show = getattr(result, "_repr_mimebundle_", None)
+            print(show()["text/plain"] if show is not None else result)
+        return result
+
+    def taken(self, invocation: str, line: str, result: Any) -> Any:
+        """The result of a line magic. A run is displayed already, so it is returned only to who takes it."""
+        if not isinstance(result, Run):
+            return self.shown(result)
+        return None if self.cell.displays(invocation, line) else result
+
     @_magic(AGENT)
     def agent_cell(self, options: Namespace, body: str) -> AgentCard:
-        return self._write_agent(options, body)
-
-    @no_var_expand
-    @line_magic("agent")
-    @_magic(AGENT_LINE)
-    def agent_line(self, options: Namespace, body: None) -> AgentCard:
-        """Another option for an agent that is there (its prompt stays), or an agent whose prompt is in a file."""
-        pipeline = self._pipeline_of(options)
-        known = self.bench.pipelines.get(pipeline)
-        agent = next((found for found in known.agents if found.name == options.name), None) if known else None
-        if agent is None and options.prompt_file is None:
+        if options.prompt_file is not None and body.strip():
             raise UsageError(
-                f"%agent {options.name}: there is no such agent in {pipeline!r} yet. Write its prompt below %%agent "
-                f"{options.name}, or name a file: --prompt-file FILE"
+                f"agent {options.name!r} has a prompt and a --prompt-file. Leave one out: %agent {options.name} --prompt-file "
+                f"{options.prompt_file} takes the file's."
             )
-        return self._write_agent(options, agent.prompt if agent is not None else "")
+        if options.prompt_file is None and not body.strip():
+            raise UsageError(f"agent {options.name!r}: the prompt is missing. Write it below %%agent {options.name}.")
+        cell = self.cell.id_as("%%agent")
+        pipeline = options.pipeline or self.bench.home_of(cell) or self._pipeline_in_use
+        return self._write_agent(pipeline, options, body, agent_options(options), cell)
 
-    @no_var_expand
-    @cell_magic("agents")
+    @_magic(AGENT_LINE)
+    def agent_line(self, options: Namespace) -> AgentCard:
+        pipeline = options.pipeline or self._pipeline_in_use
+        known = self.bench.pipelines.get(pipeline, Pipeline(pipeline)).find(options.name)
+        if known is not None:
+            prompt = known.prompt if options.prompt_file is None else ""
+            return self._write_agent(pipeline, options, prompt, agent_options(options, known.options), known.cell)
+        if options.prompt_file is None:
+            raise UsageError(
+                f"there is no agent {options.name!r} in {pipeline!r} yet. Write its prompt below %%agent {options.name}, or "
+                f"name a file: %agent {options.name} --prompt-file FILE"
+            )
+        return self._write_agent(pipeline, options, "", agent_options(options), self.cell.id_as("%agent"))
+
     @_magic(AGENTS)
     def agents_cell(self, options: Namespace, body: str) -> PipelineCard:
-        self.bench.put_pipeline(files.agents_from_text(options.pipeline, body, self.cell.id, "this cell"))
+        cell = self.cell.id_as("%%agents")
+        pipeline = files.agents_from_text(options.pipeline, body, cell, "this cell")
+        if not pipeline.agents:
+            raise UsageError(f"pipeline {pipeline.name!r}: the agents are missing. Write for each %agent NAME, its prompt below.")
+        before = self.bench.pipelines
+        self.bench.put_pipelines([pipeline], f"{pipeline.name}: written", cell)
         return PipelineCard(
-            self.bench.pipelines[options.pipeline], self.bench.settings.rules, self._remarks(), self.bench.namespace
-        )
+            self.bench.pipelines[pipeline.name], self.bench.settings.rules, self._remarks(before), self.bench.namespace,
+            given_keys(self.bench.records, pipeline.name),
+        )  # fmt: skip
 
-    @no_var_expand
-    @cell_magic("pipeline")
     @_magic(PIPELINE)
     def pipeline_cell(self, options: Namespace, body: str) -> None:
-        self._run(options, body)
+        self._run(options, body)  # displayed already, and a cell magic's value cannot be taken
 
-    @no_var_expand
-    @line_magic("pipeline")
     @_magic(PIPELINE_LINE)
-    def pipeline_line(self, options: Namespace, body: None) -> None:
+    def pipeline_line(self, options: Namespace) -> Run:
         needs_message = getattr(options, "from") is None or options.input is not None
-        self._run(options, line_message(options.input, self.bench.namespace) if needs_message else "")
+        return self._run(options, line_message(options.input, self.bench.namespace) if needs_message else "")
 
-    @no_var_expand
-    @cell_magic("step")
     @_magic(STEP)
     def step_cell(self, options: Namespace, body: str) -> None:
+        chosen = choices(options, self.bench.namespace)
         with LiveRun(self.bench, self.shell) as live:
-            model = named_model(self.bench, options.model) if options.model is not None else None
-            live.show(
-                self.bench.try_step(options.name, body, options.run, model=model, strategy=options.strategy)
-            )
+            live.show(self.bench.try_step(options.name, body, options.run, **chosen))
 
-    @no_var_expand
-    @cell_magic("compare")
     @_magic(COMPARE)
     def compare_cell(self, options: Namespace, body: str) -> None:
         raise NotSupported("%%compare comes with a later version. Now: %adk compare puts a run's prompts side by side, dry.")
 
-    @no_var_expand
-    @line_magic("adk")
+    @_registered("%adk")
     def adk(self, line: str) -> Any:
         verb, _, rest = line.strip().partition(" ")
         if not verb:
@@ -129,7 +164,7 @@ class AdkMagics(Magics):
                 VerbList({group: tuple((c.verb, c.summary) for c in commands) for group, commands in GROUPS.items()})
             )
         words = rest.split()
-        with shown_errors("--traceback" in words):
+        with shown_errors("--traceback" in words, self.in_front_end):
             if verb in ("help", "--help", "-h"):
                 return self.shown(HelpText(ADK.find(words[0]).help() if words else ADK.help()))
             if verb in LATER_VERBS:
@@ -137,59 +172,60 @@ class AdkMagics(Magics):
             command = ADK.find(verb)
             if "--help" in words or "-h" in words:
                 return self.shown(HelpText(command.help()))
-            options = command.parse(rest.replace("--traceback", ""))
+            options = command.parse(rest)
             if verb not in ("step", "continue", "rewind"):
                 return self.shown(command.run(self.bench, options))
             with LiveRun(self.bench, self.shell) as live:
                 run: Run = command.run(self.bench, options)
                 live.show(run)
-                return None
+            return self.taken("%adk", line, run)
 
     adk.__doc__ = ADK.help()
 
     # how it works
 
-    def _pipeline_of(self, options: Namespace) -> str:
-        return options.pipeline or self.bench.current or "pipeline"
+    @property
+    def _pipeline_in_use(self) -> str:
+        return self.bench.current or "pipeline"
 
-    def _write_agent(self, options: Namespace, prompt: str) -> AgentCard:
-        agent = self.bench.put_agent(
-            self._pipeline_of(options), options.name, prompt, agent_options(options), cell=self.cell.id,
-            at=number("--at", options.at), after=options.after,
+    def _write_agent(
+        self, pipeline: str, options: Namespace, prompt: str, described: AgentOptions, cell: str | None
+    ) -> AgentCard:
+        bench, before = self.bench, self.bench.pipelines
+        at = number("--at", options.at)
+        agent = bench.put_agent(pipeline, options.name, prompt, described, cell=cell, at=at, after=options.after)
+        remarks = self._remarks(before) + ghost_remarks(bench.pipelines[pipeline], agent)
+        return AgentCard(
+            bench.pipelines[pipeline], agent, bench.settings.rules, remarks, bench.namespace,
+            given_keys(bench.records, pipeline),
         )  # fmt: skip
-        pipeline = self.bench.pipelines[self._pipeline_of(options)]
-        remarks = self._remarks() + ghost_remarks(pipeline, agent)
-        return AgentCard(pipeline, agent, self.bench.settings.rules, remarks, self.bench.namespace)
 
-    def _remarks(self) -> tuple[str, ...]:
-        """What the last change hid: the bench's names win over variables."""
-        return tuple(
+    def _remarks(self, before: Mapping[str, Pipeline]) -> tuple[str, ...]:
+        """What the last change took away: agents that the cell wrote before, and the user's variables of the same name."""
+        return gone_remarks(before, self.bench.pipelines) + tuple(
             f"the variable {name!r} (a {type(value).__name__}) is hidden: the name now stands for what the bench has"
             for name, value in self.bench.hidden.items()
         )
 
-    def _run(self, options: Namespace, body: str) -> None:
-        bench = self.bench
-        request = turn_request(options, body, self.cell.id, bench.namespace)
-        model = named_model(bench, options.model) if options.model is not None else None
-        chosen = {"model": model, "strategy": options.strategy, "rules": options.rules}
+    def _run(self, options: Namespace, body: str) -> Run:
+        bench, before = self.bench, self.bench.last
+        check_out(options.out, bench.pipelines)
+        chosen = choices(options, bench.namespace)
         step = getattr(options, "from")
-        with LiveRun(bench, self.shell) as live:
-            if step is None:
-                run = bench.run(options.pipeline, request, **chosen)
-            else:
-                record = bench.record(options.run, options.pipeline)
-                if body.strip() and body != record.run.message.text:
-                    raise UsageError(
-                        f"--from {step} goes on from run {record.run.id}, whose message is another. Leave the cell's body "
-                        "out (%pipeline), or run the whole pipeline with the new message."
-                    )
-                run = bench.run_from(step, record.run.id, **chosen)
-            if options.out is not None:
-                if not options.out.isidentifier():
-                    raise UsageError(f"--out takes a variable's name, not {options.out!r}")
-                bench.namespace[options.out] = run
-            live.show(run)
+        try:
+            with LiveRun(bench, self.shell) as live:
+                if step is None:
+                    request = turn_request(options, body, self.cell.next_turn(), bench.namespace)
+                    run = bench.run(options.pipeline, request, **chosen)
+                else:
+                    record = bench.record(options.run, options.pipeline, trials=False)
+                    check_from(options, body, record)
+                    run = bench.run_from(step, record.run.id, **chosen)
+                live.show(run)
+        finally:
+            if options.out is not None and bench.last is not before:
+                bench.namespace[options.out] = bench.last
+        return run
 
 
 def register(shell: Any, bench: Bench) -> None:
@@ -198,7 +234,9 @@ def register(shell: Any, bench: Bench) -> None:
 
     cell = RunningCell()
     bench.namespace = shell.user_ns
+    bench.refresh()
     shell.events.register("pre_run_cell", cell.enter)
+    shell.events.register("pre_run_cell", lambda info: bench.refresh())
     shell.events.register("post_run_cell", cell.leave)
     shell.register_magics(AdkMagics(shell, bench, cell))
     shell.Completer.custom_matchers.append(matcher(bench, VERBS))

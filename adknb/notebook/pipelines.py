@@ -17,6 +17,12 @@ class UnresolvedNameError(SpecError):
     """A callback, tool or schema is named that the notebook does not define."""
 
 
+def named_model(namespace: Mapping[str, Any], name: str) -> Any:
+    """A variable of the notebook that holds a model, else the model's name as it is."""
+    value = namespace.get(name)
+    return value if hasattr(value, "generate_content_async") else name
+
+
 @dataclass(frozen=True, slots=True)
 class AgentOptions:
     """An agent beside its prompt. Callbacks, tools and the schema are names, looked up in the notebook when run."""
@@ -71,9 +77,20 @@ class AgentCell:
         if self.options.prompt_file is None:
             return self.prompt
         try:
-            return Path(self.options.prompt_file).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise SpecError(f"agent {self.name!r}: --prompt-file {self.options.prompt_file}: {error}") from error
+            return Path(self.options.prompt_file).expanduser().read_bytes().decode("utf-8")
+        except OSError as error:
+            why = error.strerror or str(error)
+        except UnicodeDecodeError as error:
+            why = f"it is not UTF-8 text ({error.reason} at byte {error.start})"
+        raise SpecError(f"agent {self.name!r}: cannot read --prompt-file {self.options.prompt_file}: {why}")
+
+    def unresolved(self, option: str, name: str, namespace: Mapping[str, Any]) -> UnresolvedNameError:
+        """What is to be said of a name that the notebook does not define."""
+        callables = [known for known, value in namespace.items() if callable(value) and known[:1] != "_"]
+        return UnresolvedNameError(
+            f"agent {self.name!r}: {option} names {name!r}, which the notebook does not define."
+            f"{near_names(name, callables)} Run the cell that defines it first."
+        )
 
     def build(self, namespace: Mapping[str, Any]) -> LlmAgent:
         """The agent, with its names looked up. Raises `UnresolvedNameError` for the first that is not there."""
@@ -81,30 +98,36 @@ class AgentCell:
 
         def look_up(option: str, name: str) -> Any:
             if name not in namespace:
-                callables = [known for known, value in namespace.items() if callable(value) and known[:1] != "_"]
-                raise UnresolvedNameError(
-                    f"agent {self.name!r}: {option} names {name!r}, which the notebook does not define."
-                    f"{near_names(name, callables)} Run the cell that defines it first."
-                )
+                raise self.unresolved(option, name, namespace)
             return namespace[name]
 
         fields: dict[str, Any] = {
             f"{kind}_callback": [look_up(f"--{kind.replace('_', '-')}", name) for name in names]
             for kind, names in options.callbacks.items()
         }
-        model = options.model
         return LlmAgent(
-            name=self.name,
+            **self._settled(),
+            **fields,
             instruction=self.text(),
-            output_key=options.key,
-            include_contents=options.include,
-            description=options.description,
-            model=namespace.get(model, model) if model is not None else None,
+            model=named_model(namespace, options.model) if options.model is not None else None,
             tools=[look_up("--tools", name) for name in options.tools],
             output_schema=look_up("--schema", options.schema) if options.schema is not None else None,
-            generate_content_config=dict(options.config) or None,
-            **fields,
         )
+
+    def check(self) -> None:
+        """Raise `SpecError` for what is wrong whatever the notebook defines."""
+        LlmAgent(**self._settled())
+
+    def _settled(self) -> dict[str, Any]:
+        """The fields in which no names are looked up."""
+        options = self.options
+        return {
+            "name": self.name,
+            "output_key": options.key,
+            "include_contents": options.include,
+            "description": options.description,
+            "generate_content_config": dict(options.config) or None,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,27 +140,43 @@ class Pipeline:
     def names(self) -> list[str]:
         return [agent.name for agent in self.agents]
 
+    def find(self, name: str) -> AgentCell | None:
+        return next((agent for agent in self.agents if agent.name == name), None)
+
     def __getitem__(self, name: str) -> AgentCell:
-        for agent in self.agents:
-            if agent.name == name:
-                return agent
+        agent = self.find(name)
+        if agent is not None:
+            return agent
         raise SpecError(f"pipeline {self.name!r} has no agent {name!r}.{near_names(name, self.names())}")
 
-    def with_agent(self, agent: AgentCell, place: int | None = None, instead_of: str | None = None) -> Pipeline:
-        """The pipeline with `agent` in it: where `instead_of` (or an agent of its name) stood, else at `place` or last.
+    def with_agent(
+        self, agent: AgentCell, instead_of: str | None = None, at: int | None = None, after: str | None = None
+    ) -> Pipeline:
+        """The pipeline with `agent` in it: where `instead_of` (or an agent of its name) stood, else last.
 
-        `place` counts from 0 and moves an agent that was there already.
+        `at`, a place from 1, and `after`, the name of another agent, put it there. Raises `SpecError` for a place that
+        there is not.
         """
         taken = instead_of if instead_of is not None else agent.name
-        agents = list(self.agents)
-        here = next((index for index, known in enumerate(agents) if known.name == taken), None)
-        if here is not None:
-            if place is None:
-                agents[here] = agent
-                return replace(self, agents=tuple(agents))
-            del agents[here]
-        agents.insert(len(agents) if place is None else place, agent)
-        return replace(self, agents=tuple(agents))
+        others = [known for known in self.agents if known.name != taken]
+        names = [known.name for known in others]
+        here = self.names().index(taken) if taken in self.names() else len(others)
+        if at is not None and after is not None:
+            raise SpecError(f"agent {agent.name!r}: say --at or --after, not both")
+        if at is not None:
+            if not 1 <= at <= len(others) + 1:
+                raise SpecError(
+                    f"agent {agent.name!r}: --at {at} is no place in pipeline {self.name!r}; it has 1 to {len(others) + 1}"
+                )
+            here = at - 1
+        if after is not None:
+            if after not in names:
+                raise SpecError(
+                    f"agent {agent.name!r}: --after names {after!r}, which is no other agent of pipeline {self.name!r}."
+                    f"{near_names(after, names)}"
+                )
+            here = names.index(after) + 1
+        return replace(self, agents=(*others[:here], agent, *others[here:]))
 
     def without(self, name: str) -> Pipeline:
         gone = self[name]
@@ -158,3 +197,19 @@ class Pipeline:
         if not self.agents:
             raise SpecError(f"pipeline {self.name!r} has no agents. Add one: %%agent NAME --pipeline {self.name}")
         return SequentialAgent(name=self.name, sub_agents=[agent.build(namespace or {}) for agent in self.agents])
+
+
+def with_instruction(root: BaseAgent, name: str, instruction: str) -> BaseAgent:
+    """A tree of agents in which the LlmAgent `name` has another instruction. Raises `SpecError` when there is none."""
+    found = root.find_agent(name)
+    if not isinstance(found, LlmAgent):
+        known = [agent.name for agent in root.walk() if isinstance(agent, LlmAgent)]
+        what = "has no agent" if found is None else "asks no model in its agent"
+        raise SpecError(f"pipeline {root.name!r} {what} {name!r}.{near_names(name, known)}")
+
+    def edited(agent: BaseAgent) -> BaseAgent:
+        if agent is found:
+            return agent.model_copy(update={"instruction": instruction})
+        return agent.model_copy(update={"sub_agents": tuple(edited(child) for child in agent.sub_agents)})
+
+    return edited(root)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from adknb.core.run import Run, RunConfig
@@ -21,13 +21,18 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A run on the bench: which pipeline, from which cell, into which named session."""
+    """A run on the bench: which pipeline, from which cell, into which named session.
+
+    `options` are the model, strategy and rules that its cell named; going on from the run keeps them. A `trial` lives on a
+    copy of its session.
+    """
 
     run: Run
     pipeline: str
     cell: str | None = None
     session: str | None = None
     trial: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

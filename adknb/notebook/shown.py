@@ -29,7 +29,7 @@ def _table_class() -> type[pd.DataFrame]:
 
         def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
             styler = self._styler()
-            return {"text/html": styler._repr_html_(), "text/plain": repr(styler)}
+            return {"text/html": styler.to_html(), "text/plain": repr(styler)}
 
     return Table
 
@@ -46,3 +46,11 @@ def view_of(result: Any, name: str) -> pd.DataFrame:
     kind, _, rest = name.partition(" ")
     arguments = [rest] if rest else []
     return shown_table(views.table(result, kind, *arguments), lambda: views.styled(result, name))
+
+
+def display(result: object, **options: Any) -> Any:
+    """IPython's `display`."""
+    from IPython import display as ipython
+
+    show: Any = ipython.display
+    return show(result, **options)

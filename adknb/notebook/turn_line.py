@@ -7,11 +7,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from adknb.core.errors import NotSupported, SpecError
+from adknb.core.errors import SpecError
 from adknb.core.run import RunConfig
-from adknb.notebook.command import Argument, Option, UsageError
-from adknb.notebook.records import TurnRequest
-from adknb.notebook.verbs.settings import LATER
+from adknb.notebook.command import TRACEBACK, Argument, Option, UsageError
+from adknb.notebook.pipelines import Pipeline
+from adknb.notebook.records import Record, TurnRequest
+from adknb.notebook.variables import can_be_variable
 
 PIPELINE = Argument("pipeline", "a pipeline of the bench, or a variable that holds an agent", completes="pipelines")
 
@@ -31,18 +32,21 @@ TURN = (
     Option("--rules", "whose rules: java", "NAME", completes="rules"),
     Option("--max-llm-calls", "stop after so many model calls (500)", "NUMBER"),
     Option("--out", "bind the run to this variable", "NAME"),
-    Option("--traceback", "show Python's traceback when it fails", takes="nothing"),
+    TRACEBACK,
     Option("--record", "keep every reply in a file (later)", "FILE", completes="files"),
     Option("--db", "sessions in a database (later)", "URL"),
 )  # fmt: skip
 """Every option of a turn."""
 
+_FROM_THE_START = ("session", "append", "turn", "pause", "user", "state", "state_from", "clear", "max_llm_calls")
+
 
 def turn_request(options: argparse.Namespace, message: str, cell: str | None, namespace: Mapping[str, Any]) -> TurnRequest:
     """The turn that a parsed line asks for. Raises `UsageError` for what cannot be read."""
-    for name, what in LATER.items():
-        if getattr(options, name) is not None:
-            raise NotSupported(f"--{name}: {what}.")
+    if options.run is not None:
+        raise UsageError("--run names the run that --from goes on from: say --from STEP too")
+    if not message.strip():
+        raise UsageError(f"the message is missing: write it below %%pipeline {options.pipeline}")
     if options.append and options.turn is not None:
         raise UsageError("say --append or --turn, not both")
     for needs in ("append", "turn"):
@@ -61,6 +65,32 @@ def turn_request(options: argparse.Namespace, message: str, cell: str | None, na
         clear=tuple(options.clear),
         config=RunConfig(max_llm_calls=limit) if limit is not None else None,
     )
+
+
+def check_out(name: str | None, pipelines: Mapping[str, Pipeline]) -> None:
+    """Raise `UsageError` when `--out` names no variable, or one that stands for what the bench has."""
+    if name is None:
+        return
+    if not can_be_variable(name):
+        raise UsageError(f"--out takes a variable's name, not {name!r}")
+    if any(name in (pipeline.name, *pipeline.names()) for pipeline in pipelines.values()):
+        raise UsageError(f"--out {name}: the bench has a pipeline or agent of this name. Take another.")
+
+
+def check_from(options: argparse.Namespace, message: str, record: Record) -> None:
+    """Raise `UsageError` for what a line with `--from` cannot ask for, and for another message than the run's."""
+    step = getattr(options, "from")
+    for name in _FROM_THE_START:
+        if getattr(options, name) not in (None, False, []):
+            raise UsageError(
+                f"--{name.replace('_', '-')} is for a run from its start; --from {step} goes on from run {record.run.id} "
+                "as that began"
+            )
+    if message.strip() and message != record.run.message.text:
+        raise UsageError(
+            f"--from {step} goes on from run {record.run.id}, whose message is another. Leave the message out: %pipeline "
+            f"{options.pipeline} --from {step}. Or run the whole pipeline with the new one."
+        )
 
 
 def start_state(pairs: list[str], variable: str | None, namespace: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -90,7 +120,10 @@ def start_state(pairs: list[str], variable: str | None, namespace: Mapping[str, 
 def line_message(variable: str | None, namespace: Mapping[str, Any]) -> str:
     """The message of the line form, from the variable that `--input` names."""
     if variable is None:
-        raise UsageError("%pipeline takes its message from a variable: %pipeline NAME --input VARIABLE. In a cell of its own: %%pipeline NAME")
+        raise UsageError(
+            "the message is missing. %pipeline takes it from a variable: %pipeline NAME --input VARIABLE. Or write it below "
+            "%%pipeline NAME."
+        )
     if variable not in namespace:
         raise UsageError(f"--input names {variable!r}, which the notebook does not define. Run its cell first.")
     value = namespace[variable]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from adknb.core.run import Session, Turn
 from adknb.runtime.turns import restore
+from adknb.sessions.memory import SharedValues
 
 if TYPE_CHECKING:
     from adknb.notebook.pipelines import Pipeline
@@ -16,23 +17,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SessionMark:
-    """Where a session stood: its turns and its state. Its log of events is never cut."""
+    """Where a session stood: its turns, which of them were stale, and its state. Its log of events is never cut."""
 
     session: Session
     chain: tuple[Turn, ...]
+    stale: tuple[bool, ...]
     state: Mapping[str, Any]
 
     @staticmethod
     def of(session: Session) -> SessionMark:
-        return SessionMark(session, tuple(session.chain), dict(session.state))
+        chain = tuple(session.chain)
+        return SessionMark(session, chain, tuple(turn.run.stale for turn in chain), dict(session.state))
 
     def restore(self) -> None:
+        for turn, stale in zip(self.chain, self.stale, strict=True):
+            turn.run.stale = stale
         restore(self.session, self.chain, self.state)
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The bench before a change. `label` says what the change was."""
+    """The bench before a change. `label` says what the change was, `mark` is of the session that it goes on in."""
 
     label: str
     pipelines: Mapping[str, Pipeline]
@@ -40,4 +45,5 @@ class Snapshot:
     records: tuple[Record, ...]
     current: str | None
     sessions: Mapping[str, Session]
-    marks: tuple[SessionMark, ...]
+    shared: SharedValues
+    mark: SessionMark | None

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from adknb.core.errors import RunStateError
 from adknb.core.events import Event, new_id
 from adknb.core.run import Session
 from adknb.core.state import Scopes, apply_delta
+
+
+@dataclass(frozen=True, slots=True)
+class SharedValues:
+    """The `app:` values of each app and the `user:` values of each of its users, at one moment."""
+
+    app: Mapping[str, Mapping[str, Any]]
+    user: Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 class InMemorySessionService:
@@ -50,6 +59,19 @@ class InMemorySessionService:
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         self._sessions.pop((app_name, user_id, session_id), None)
 
+    def shared_values(self) -> SharedValues:
+        return SharedValues(
+            {app: dict(values) for app, values in self._app.items()},
+            {user: dict(values) for user, values in self._user.items()},
+        )
+
+    def restore_shared_values(self, shared: SharedValues) -> None:
+        """Put the shared values back; sessions see them when they are next used."""
+        for app, values in self._app.items():
+            _replace(values, shared.app.get(app, {}))
+        for user, values in self._user.items():
+            _replace(values, shared.user.get(user, {}))
+
     async def append_event(self, session: Session, event: Event) -> Event:
         delta = event.actions.state_delta
         if delta:
@@ -59,3 +81,8 @@ class InMemorySessionService:
         session.events.append(event)
         session.history.append(event)
         return event
+
+
+def _replace(values: dict[str, Any], new: Mapping[str, Any]) -> None:
+    values.clear()
+    values.update(new)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from adknb.notebook.command import Command
+from dataclasses import replace
+
+from adknb.notebook.command import TRACEBACK, Command
 from adknb.notebook.verbs import check, edit, go, look, settings
 
-GROUPS: dict[str, tuple[Command, ...]] = {
+_COMMANDS = {
     "go": go.COMMANDS,
     "look": look.COMMANDS,
     "check": check.COMMANDS,
     "edit": edit.COMMANDS,
     "set": settings.COMMANDS,
+}
+
+GROUPS: dict[str, tuple[Command, ...]] = {
+    group: tuple(replace(command, options=(*command.options, TRACEBACK)) for command in commands)
+    for group, commands in _COMMANDS.items()
 }
 
 VERBS: dict[str, Command] = {command.verb: command for commands in GROUPS.values() for command in commands}

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from adknb.notebook import files
 from adknb.notebook.bench import Bench
+from adknb.notebook.bench_tables import PIPELINES, pipeline_rows
 from adknb.notebook.cards.styler import readable_frame
 from adknb.notebook.command import Argument, Command, Option, UsageError
 from adknb.notebook.pipelines import Pipeline
 from adknb.notebook.results import Message, PipelineCard, PromptHistory
 from adknb.notebook.shown import shown_table
 from adknb.tables.frame import frame
-from adknb.notebook.bench_tables import PIPELINES, pipeline_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,8 +31,10 @@ def pipelines(bench: Bench, options: Namespace) -> pd.DataFrame:
 
 
 def order(bench: Bench, options: Namespace) -> PipelineCard:
-    bench.order(options.names, options.pipeline)
-    return _card(bench, bench.pipeline(options.pipeline))
+    first, *rest = options.names
+    pipeline = bench.pipeline(first if rest and first in bench.pipelines else None)
+    bench.order(rest if pipeline.name == first else options.names, pipeline.name)
+    return _card(bench, bench.pipelines[pipeline.name])
 
 
 def remove(bench: Bench, options: Namespace) -> Message:
@@ -69,8 +71,7 @@ def save(bench: Bench, options: Namespace) -> Message:
 
 def load(bench: Bench, options: Namespace) -> Message:
     loaded = files.load(options.file)
-    for pipeline in loaded:
-        bench.put_pipeline(pipeline)
+    bench.put_pipelines(loaded, f"load {options.file}")
     return Message(f"Loaded {', '.join(pipeline.name for pipeline in loaded)} from {options.file}.")
 
 
@@ -87,9 +88,9 @@ COMMANDS: Final = (
         "%adk order",
         "Put a pipeline's agents into another order.",
         order,
-        (Argument("names", "every agent once, in the new order", "+", "agents"),),
-        (OF,),
-        ("%adk order PolicyCheckAgent TriageAgent DraftAgent", "%adk order A B C --pipeline ticket"),
+        (Argument("names", "the pipeline, unless it is the one in use; then every agent once, in the new order", "+", "agents"),),
+        (),
+        ("%adk order ticket TriageAgent PolicyCheckAgent DraftAgent", "%adk order DraftAgent PolicyCheckAgent TriageAgent"),
     ),
     Command(
         "%adk remove",

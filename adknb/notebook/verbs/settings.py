@@ -3,42 +3,28 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any, Final
+from typing import Final
 
-from adknb.core.errors import NotSupported
 from adknb.notebook.bench import Bench
+from adknb.notebook.choices import choices
 from adknb.notebook.command import Command, Option
 from adknb.notebook.results import Message
-
-LATER: Final = {
-    "db": "sessions in a database come with a later version; sessions live in this kernel's memory now",
-    "record": "recorded replies come with a later version; script replies with ScriptedModel, or use --model local",
-}
+from adknb.runtime.strategies import as_strategy
 
 
 def use(bench: Bench, options: Namespace) -> Message:
-    for name, what in LATER.items():
-        if getattr(options, name) is not None:
-            raise NotSupported(f"--{name}: {what}.")
-    changed: dict[str, Any] = {
-        name: getattr(options, name) for name in ("rules", "strategy", "user") if getattr(options, name) is not None
-    }
-    if options.model is not None:
-        changed["model"] = named_model(bench, options.model)
+    changed = choices(options, bench.namespace)
+    if options.user is not None:
+        changed["user"] = options.user
     if changed:
         bench.use(**changed)
     settings = bench.settings
     model = settings.model if isinstance(settings.model, str) or settings.model is None else settings.model.name
+    strategy = as_strategy(settings.strategy).name
     return Message(
-        f"model {model or 'not set'} · rules {settings.rules} · strategy {settings.strategy} · user {settings.user}",
+        f"model {model or 'not set'} · rules {settings.rules} · strategy {strategy} · user {settings.user}",
         () if settings.model is not None else ("Give a model: %adk use --model local, or the name of a variable.",),
     )
-
-
-def named_model(bench: Bench, name: str) -> Any:
-    """A variable of the notebook that holds a model, else the model's name as it is."""
-    value = bench.namespace.get(name)
-    return value if hasattr(value, "generate_content_async") else name
 
 
 COMMANDS: Final = (
