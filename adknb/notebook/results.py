@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from adknb.core.run import Run
 from adknb.core.views import Viewed
 from adknb.notebook.pipelines import AgentCell, Pipeline
+from adknb.notebook.run_diff import RUN_DIFF, run_diff_rows
+from adknb.tables.frame import frame
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,38 +26,52 @@ class Message(Viewed):
 
 @dataclass(frozen=True, slots=True)
 class AgentCard(Viewed):
-    """What an agent's cell came to: what it reads and writes, what passes through as text, lint."""
+    """What an agent's cell came to: what it reads and writes, what passes through as text, lint.
+
+    `given` names the state keys that runs start with, as far as a run has shown them.
+    """
 
     pipeline: Pipeline
     agent: AgentCell
     rules: str
     remarks: tuple[str, ...] = ()
     namespace: Mapping[str, object] = field(default_factory=dict, repr=False)
+    given: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineCard(Viewed):
-    """A pipeline's agents in order, with the keys that pass between them."""
+    """A pipeline's agents in order, with the keys that pass between them. `given` as in `AgentCard`."""
 
     pipeline: Pipeline
     rules: str
     remarks: tuple[str, ...] = ()
     namespace: Mapping[str, object] = field(default_factory=dict, repr=False)
+    given: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class PromptHistory(Viewed):
-    """An agent's versions, oldest first, each with what it changed; the last is the agent as it is."""
+    """An agent's versions, oldest first, each with what it changed; the last is the agent as it is.
+
+    `pipeline` is named in the commands that restore one; None for the pipeline in use.
+    """
 
     agent: AgentCell
+    pipeline: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RunDiff(Viewed):
-    """Two runs step by step: prompts, replies, state and tokens. `tables.run_diff` has it as rows."""
+    """Two runs step by step: prompts, replies, state and tokens (see `run_diff`)."""
 
     before: Run
     after: Run
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a part of a step, of the runs as a whole first: `step`, `part`, `key`, `request`, `change` (`same`,
+        `changed`, `added`, `removed`), `before`, `after`, and the `difference` of token numbers."""
+        return frame(run_diff_rows(self.before, self.after), RUN_DIFF)
 
 
 @dataclass(frozen=True, slots=True)

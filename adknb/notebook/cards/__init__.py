@@ -7,13 +7,20 @@ from adknb.analysis.findings import Lint
 from adknb.compare.dry import PromptComparison
 from adknb.core.run import Run, Session
 from adknb.core.views import register_card, register_styler
+from adknb.notebook.cards.agent_card import agent_html, agent_text
 from adknb.notebook.cards.comparison_card import comparison_html, comparison_text
 from adknb.notebook.cards.contract_card import contract_html, contract_text
+from adknb.notebook.cards.help_card import help_html, help_text, verbs_html, verbs_text
+from adknb.notebook.cards.history_card import history_html, history_text
 from adknb.notebook.cards.lint_card import lint_html, lint_text
+from adknb.notebook.cards.message_card import message_html, message_text
+from adknb.notebook.cards.pipeline_card import pipeline_html, pipeline_text
 from adknb.notebook.cards.prompt_card import PromptView, prompt_html, prompt_text
 from adknb.notebook.cards.run_card import run_html, run_text
+from adknb.notebook.cards.run_diff_card import run_diff_html, run_diff_text
 from adknb.notebook.cards.session_card import session_html, session_text
 from adknb.notebook.cards.styler import readable
+from adknb.notebook.results import AgentCard, HelpText, Message, PipelineCard, PromptHistory, RunDiff, VerbList
 
 
 def register() -> None:
@@ -24,5 +31,12 @@ def register() -> None:
     register_card(Contract, contract_html, contract_text)
     register_card(Lint, lint_html, lint_text)
     register_card(PromptComparison, comparison_html, comparison_text)
+    register_card(AgentCard, agent_html, agent_text)
+    register_card(PipelineCard, pipeline_html, pipeline_text)
+    register_card(PromptHistory, history_html, history_text)
+    register_card(RunDiff, run_diff_html, run_diff_text)
+    register_card(VerbList, verbs_html, verbs_text)
+    register_card(HelpText, help_html, help_text)
+    register_card(Message, message_html, message_text)
     for result in (Run, Session, Contract, Lint, PromptComparison):
         register_styler(result, readable)

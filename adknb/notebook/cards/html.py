@@ -50,6 +50,20 @@ def heading(text: str) -> str:
     return f"<h4>{escape(one_line(text, LINE))}</h4>"
 
 
+def facts(rows: Iterable[tuple[str, Sequence[str]]], classes: str = "") -> str:
+    """Labels, each with its lines beside it; the lines are HTML already."""
+    inner = "".join(
+        f'<div class="adknb-dim">{escape(label)}</div><div>{"".join(f"<div>{line}</div>" for line in lines)}</div>'
+        for label, lines in rows
+    )
+    return f'<div class="{f"adknb-facts {classes}".strip()}">{inner}</div>'
+
+
+def code(text: str) -> str:
+    """A name in the type of code: a key, a command."""
+    return f"<code>{escape(one_line(text, CUT))}</code>"
+
+
 def block(text: str, classes: str = "adknb-text") -> str:
     """A whole text with its line breaks, up to `WHOLE` characters."""
     return f'<div class="{classes}" dir="auto">{escape(text[:WHOLE])}{_remainder(text)}</div>'

@@ -14,7 +14,7 @@ from adknb.core.views import table
 from adknb.notebook.cards.html import card, chip, cut
 from adknb.notebook.cards.run_card import STATUS_KINDS
 from adknb.notebook.cards.state_table import fresh_chip
-from adknb.notebook.cards.text import columns
+from adknb.notebook.cards.text import fitted
 from adknb.notebook.cards.words import duration, origin_kind
 from adknb.tables.state import value_text
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _HIDDEN: Final = {"id", "agent", "channel"}
 """Columns that a reader misses nothing without: they repeat others, or serve to join tables."""
-_FLAGS: Final = {"final", "reported"}
+_FLAGS: Final = {"final", "reported", "in_use"}
 _ROWS: Final = 200
 """Rows that are drawn; the table itself has them all."""
 
@@ -46,7 +46,10 @@ def readable(result: Any, name: str) -> Styler:
 
 def readable_frame(data: pd.DataFrame) -> Styler:
     """A table's rows for reading; columns are drawn by their names, as the tables of results have them."""
-    shown = data[[name for name in data.columns if name not in _HIDDEN and (data.empty or any(map(_says, data[name])))]]
+    hidden = _HIDDEN
+    if "author" in data and "step" in data and list(data["author"]) == list(data["step"]):
+        hidden = hidden | {"author"}
+    shown = data[[name for name in data.columns if name not in hidden and (data.empty or any(map(_says, data[name])))]]
     reader = _reader()(shown).hide(axis="index").format({name: _cell(str(name)) for name in shown.columns})
     numbers = shown.select_dtypes("number").columns
     reader.set_properties(subset=list[Hashable](numbers), **{"text-align": "right", "white-space": "nowrap"})
@@ -68,9 +71,15 @@ def _reader() -> type[Styler]:
         def __repr__(self) -> str:
             names = [str(name) for name in self.data.columns]
             rows = [map(_plain, row, names) for row in self.data.itertuples(index=False)]
-            return columns(names, [list(row) for row in rows], limit=40)
+            return fitted(names, [list(row) for row in rows], _numbers(self.data))
 
     return Reader
+
+
+def _numbers(data: pd.DataFrame) -> list[int]:
+    """The places of the columns that hold numbers."""
+    numeric = set(data.select_dtypes("number").columns)
+    return [place for place, name in enumerate(data.columns) if name in numeric]
 
 
 def _says(value: Any) -> bool:
@@ -88,13 +97,13 @@ def _plain(value: Any, name: str) -> str:
         return ""
     if name in _FLAGS:
         return "yes" if value else ""
+    if name == "ms":
+        return duration(value)
     return value_text(value) if isinstance(value, bool) or not isinstance(value, Integral) else f"{value:,}"
 
 
 def _cell(name: str) -> Callable[[Any], str]:
     """How a column's values are written, as HTML."""
-    if name == "ms":
-        return lambda value: escape(duration(value))
     if name == "status":
         return lambda value: chip(value, STATUS_KINDS[value])
     if name == "fresh":

@@ -10,6 +10,7 @@ from adknb.notebook.bench import Bench
 from adknb.notebook.bench_tables import PIPELINES, pipeline_rows
 from adknb.notebook.cards.styler import readable_frame
 from adknb.notebook.command import Argument, Command, Option, UsageError
+from adknb.notebook.outline import given_keys
 from adknb.notebook.pipelines import Pipeline
 from adknb.notebook.results import Message, PipelineCard, PromptHistory
 from adknb.notebook.shown import shown_table
@@ -22,7 +23,8 @@ OF: Final = Option("--pipeline", "the pipeline; without it the one in use", "NAM
 
 
 def _card(bench: Bench, pipeline: Pipeline, *remarks: str) -> PipelineCard:
-    return PipelineCard(pipeline, bench.settings.rules, remarks, bench.namespace)
+    given = given_keys(bench.records, pipeline.name)
+    return PipelineCard(pipeline, bench.settings.rules, remarks, bench.namespace, given)
 
 
 def pipelines(bench: Bench, options: Namespace) -> pd.DataFrame:
@@ -58,7 +60,7 @@ def history(bench: Bench, options: Namespace) -> PromptHistory:
         except ValueError:
             raise UsageError(f"--restore takes a version's number, not {options.restore!r}") from None
         bench.restore_version(options.name, number, options.pipeline)
-    return PromptHistory(bench.pipeline(options.pipeline)[options.name])
+    return PromptHistory(bench.pipeline(options.pipeline)[options.name], options.pipeline)
 
 
 def save(bench: Bench, options: Namespace) -> Message:
