@@ -27,7 +27,9 @@ def session_service() -> InMemorySessionService:
 def register_views() -> None:
     """Register every table and card. Called once, before the first view is looked up."""
     from adknb import tables
+    from adknb.export import python
     from adknb.notebook import cards
 
     tables.register()
     cards.register()
+    python.register()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
+from adknb.core import views
 from adknb.core.errors import SpecError, near_names
 from adknb.core.events import Event
 from adknb.core.schema import gemini_schema
@@ -101,6 +102,13 @@ class BaseAgent(Spec):
             f"{type(self).__name__} {self.name!r} does not say how to run. "
             "Write `async def _run_async_impl(self, ctx): …` with at least one `yield`."
         )
+
+    def to_python(self) -> str:
+        """The pipeline as a plain Python module that runs without a notebook, its callbacks and tools included.
+
+        Raises `NotSupported` for what a module cannot hold, such as a lambda.
+        """
+        return views.source(self)
 
     def walk(self) -> Iterator[BaseAgent]:
         """This agent and all below it, parents first, in tree order."""

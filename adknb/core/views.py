@@ -20,6 +20,7 @@ Render = Callable[[Any], str]
 _tables: dict[type, dict[str, Callable[..., pd.DataFrame]]] = {}
 _stylers: dict[type, Callable[[Any, str], Styler]] = {}
 _cards: dict[type, tuple[Render, Render]] = {}
+_sources: dict[type, Render] = {}
 _loaders: list[Callable[[], object]] = []
 
 
@@ -41,6 +42,19 @@ def register_styler(cls: type, function: Callable[[Any, str], Styler]) -> None:
 def register_card(cls: type, html: Render, text: Render) -> None:
     """`html` and `text` show every `cls` to a person, in a notebook and in a terminal."""
     _cards[cls] = (html, text)
+
+
+def register_source(cls: type, function: Render) -> None:
+    """`function` writes every `cls` as a Python module."""
+    _sources[cls] = function
+
+
+def source(result: object) -> str:
+    """A result as a Python module."""
+    write = _find(_sources, type(result))
+    if write is None:
+        raise AdknbError(f"a {type(result).__name__} cannot be written as a module")
+    return write(result)
 
 
 def _find(registry: dict[type, V], cls: type) -> V | None:

@@ -198,6 +198,10 @@ class Pipeline:
             raise SpecError(f"pipeline {self.name!r} has no agents. Add one: %%agent NAME --pipeline {self.name}")
         return SequentialAgent(name=self.name, sub_agents=[agent.build(namespace or {}) for agent in self.agents])
 
+    def to_python(self, namespace: Mapping[str, Any] | None = None) -> str:
+        """The pipeline as a plain Python module (see `BaseAgent.to_python`); `namespace` holds its callbacks and tools."""
+        return self.build(namespace).to_python()
+
 
 def with_instruction(root: BaseAgent, name: str, instruction: str) -> BaseAgent:
     """A tree of agents in which the LlmAgent `name` has another instruction. Raises `SpecError` when there is none."""

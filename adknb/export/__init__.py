@@ -1,0 +1,1 @@
+"""Pipelines as code that runs without the bench."""
