@@ -30,7 +30,8 @@ class EventActions:
         for key, value in other.state_delta.items():
             self.state_delta[key] = join(self.state_delta[key], value) if key in self.state_delta else value
         self.artifact_delta.update(other.artifact_delta)
-        self.transfer_to_agent = other.transfer_to_agent or self.transfer_to_agent
+        if other.transfer_to_agent is not None:
+            self.transfer_to_agent = other.transfer_to_agent
         self.escalate = other.escalate or self.escalate
         self.skip_summarization = other.skip_summarization or self.skip_summarization
 

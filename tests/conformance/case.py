@@ -180,7 +180,7 @@ def build(node: Mapping[str, Any], log: list[Any]) -> BaseAgent:
     if kind == "parallel":
         return ParallelAgent(**fields)
     if kind == "loop":
-        return LoopAgent(**fields, max_iterations=node["max_iterations"])
+        return LoopAgent(**fields, max_iterations=int(node["max_iterations"] or 0))
     for field in (
         "global_instruction", "output_key", "output_schema", "include_contents", "disallow_transfer_to_parent",
         "disallow_transfer_to_peers",
@@ -256,8 +256,14 @@ def as_recorded(value: Any) -> Any:
 def answers(turn: Mapping[str, Any], events: list[Event]) -> list[FunctionResponse]:
     """The user's answers to long-running calls, which count from the case's first."""
     asked = [call for event in events for call in event.function_calls if call.id in event.long_running_tool_ids]
-    given_answers = [turn["function_response"]] if "function_response" in turn else turn["function_responses"]
-    return [FunctionResponse(asked[it["call"]].name, it["response"], asked[it["call"]].id) for it in given_answers]
+    messages = []
+    for said in [turn["function_response"]] if "function_response" in turn else turn["function_responses"]:
+        if said["call"] >= len(asked):
+            message = f"Index {said['call']} out of bounds for length {len(asked)}"
+            raise AdknbError(message).as_adk("IndexOutOfBoundsException", message)
+        call = asked[said["call"]]
+        messages.append(FunctionResponse(call.name, said["response"], call.id))
+    return messages
 
 
 def part_json(part: Part) -> dict[str, Any]:
@@ -287,7 +293,7 @@ def event_json(event: Event) -> dict[str, Any]:
     actions = {
         name: value
         for name in ("escalate", "skip_summarization", "transfer_to_agent")
-        if (value := getattr(event.actions, name))
+        if (value := getattr(event.actions, name)) not in (None, False)
     }
     data: dict[str, Any] = {
         "author": event.author,

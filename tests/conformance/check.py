@@ -49,7 +49,10 @@ def differences(expected: Any, found: Any, place: str = "") -> Iterator[str]:
 
 
 def compare(case: dict[str, Any], recorded: dict[str, Any], rules: str) -> list[str]:
-    found = asyncio.run(trace(case, rules))
+    try:
+        found = asyncio.run(trace(case, rules))
+    except Exception as error:
+        return [f"could not be run: {type(error).__name__}: {error}"]
     if recorded["requests"] and "config" not in recorded["requests"][0]:
         for request in found["requests"]:
             del request["config"], request["declarations"]
