@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, strategies
 
 from adknb.rules.values import (
+    java_concurrent_merge_order,
+    java_float,
     java_hash_copy_order,
     java_hash_order,
     java_is_blank,
@@ -195,3 +197,18 @@ def test_hash_order_of_a_copy(keys: str, order: str) -> None:
 @given(strategies.lists(strategies.text(), unique=True))
 def test_hash_order_keeps_every_key(keys: list[str]) -> None:
     assert sorted(java_hash_order(keys)) == sorted(keys)
+
+
+def test_floats_have_the_digits_of_32_bits() -> None:
+    assert [java_float(value) for value in (0.25, 0.7, 0.123456789, 0.8516915440559, 1e-9, 16777217.0)] == [
+        0.25, 0.7, 0.12345679, 0.85169154, 1e-09, 16777216.0,
+    ]  # fmt: skip
+
+
+def test_a_merged_map_is_in_the_order_of_a_concurrent_hash_map() -> None:
+    """Recorded in trace `x-deltas-merged-order`, whose map has 13 keys in 32 buckets."""
+    first = ["zeta", "alpha", "AaAa", "BBBB", "k1", "k2", "k3"]
+    second = ["omega", "beta", "AaBB", "k4", "k5", "k6"]
+    assert java_concurrent_merge_order(first, second) == [
+        "zeta", "k1", "k2", "k3", "k4", "k5", "k6", "omega", "alpha", "beta", "AaAa", "BBBB", "AaBB",
+    ]  # fmt: skip
