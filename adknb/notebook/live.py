@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from types import TracebackType
 from typing import Any
@@ -27,6 +28,7 @@ class LiveRun:
         self._drawn = 0.0
         self._run: Run | None = None
         self._before: Any = None
+        self._later: asyncio.TimerHandle | None = None
 
     def __enter__(self) -> LiveRun:
         self._before = self._bench.observer
@@ -37,6 +39,7 @@ class LiveRun:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._bench.observer = self._before
+        self._forget_later()
         if self._run is not None and kind is not None:
             self.show(self._run)
 
@@ -46,6 +49,7 @@ class LiveRun:
             if run.status != "running":
                 display(run)
             return
+        self._forget_later()
         if self._handle is None:
             self._handle = display(run, display_id=True)
         else:
@@ -53,6 +57,17 @@ class LiveRun:
         self._drawn = time.monotonic()
 
     def _changed(self, run: Run) -> None:
+        """Draw the run, or do so a little later when it was drawn just now: what changed last is always shown."""
         self._run = run
-        if self._in_front_end and time.monotonic() - self._drawn >= REDRAW_SECONDS:
+        if not self._in_front_end or self._later is not None:
+            return
+        wait = self._drawn + REDRAW_SECONDS - time.monotonic()
+        if wait <= 0:
             self.show(run)
+        else:
+            self._later = asyncio.get_running_loop().call_later(wait, self.show, run)
+
+    def _forget_later(self) -> None:
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None

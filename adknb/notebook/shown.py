@@ -28,8 +28,8 @@ def _table_class() -> type[pd.DataFrame]:
             return pd.DataFrame
 
         def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-            styler = self._styler()
-            return {"text/html": styler.to_html(), "text/plain": repr(styler)}
+            styler: Any = self._styler()  # pandas does not declare what front ends ask for
+            return {"text/html": styler._repr_html_(), "text/plain": repr(styler)}
 
     return Table
 

@@ -108,6 +108,7 @@ async def _replies(context: InvocationContext, node: LlmNode, step: StepRun) -> 
     request.ordinal = context.invocation.next_ordinal(node.name)
     record = Request(request, seen)
     step.requests.append(record)
+    context.invocation.observe()
     started = time.perf_counter()
     async with aclosing(
         users_items(node.model.generate_content_async(request, stream=context.invocation.config.streaming))

@@ -10,9 +10,11 @@ from wcwidth import wcswidth
 from adknb.notebook import magic_lines
 from adknb.notebook.cards.diff_pieces import CONTEXT, diff_html, diff_text
 from adknb.notebook.cards.html import WHOLE
+from adknb.notebook.cards.styler import readable_frame
 from adknb.notebook.cards.text import WIDTH, columns, fitted, wrapped
 from adknb.notebook.pipelines import AgentCell, AgentOptions, Pipeline
 from adknb.notebook.results import AgentCard, HelpText, Message, PipelineCard, PromptHistory, RunDiff, VerbList
+from adknb.notebook.shown import shown_table
 from adknb.notebook.verbs import VERBS
 from tests.notebook.pipelines import NAMES, run_of, ticket
 from tests.notebook.test_cards import ATTRIBUTES, HOSTILE, TAGS, Reading, hostile_run
@@ -332,3 +334,13 @@ def test_cards_say_the_same_in_both_forms() -> None:
         shown = Reading(result.to_html()).text
         assert all(word in shown for word in str(result).split() if word not in ("reads", "writes", "options", "---"))
         assert result._repr_mimebundle_() == {"text/html": result.to_html(), "text/plain": str(result)}
+
+
+def test_a_table_of_the_bench_is_shown_as_a_card_and_is_a_plain_table() -> None:
+    data = run_of(ticket()).state_history
+    shown = shown_table(data, lambda: readable_frame(data))
+    bundle: dict[str, str] = shown._repr_mimebundle_()  # type: ignore[operator]
+    assert bundle["text/html"].startswith('<div class="adknb mathjax_ignore')
+    assert bundle["text/plain"].splitlines()[0].split() == ["turn", "event", "step", "key", "change", "new"]
+    assert shown.equals(data)
+    assert type(shown[shown.key == "draft"]) is type(data)

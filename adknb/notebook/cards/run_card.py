@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from adknb.analysis.freshness import Ledger, Write
-from adknb.core.escape import escape, one_line
+from adknb.core.escape import one_line
 from adknb.core.run import Run, StepRun
 from adknb.notebook.cards import text
 from adknb.notebook.cards.error_card import error_box, error_text
@@ -19,8 +19,9 @@ from adknb.tables.state import state_rows
 from adknb.tables.steps import accounts, step_rows
 from adknb.tokens.counter import default_counter
 
+RUNNING: Final = "running"
 STATUS_KINDS: Final = {
-    "completed": "good", "failed": "bad", "interrupted": "bad", "paused": "warn", "skipped": "warn", "running": "warn",
+    "completed": "good", "failed": "bad", "interrupted": "bad", "paused": "warn", "skipped": "warn", RUNNING: "warn",
 }  # fmt: skip
 _STEP_COLUMNS: Final = (
     ("Step", "adknb-name"), ("Status", ""), ("Time", "adknb-num"), ("Tokens in", "adknb-num"),
@@ -36,7 +37,9 @@ class Facts:
         self.ledger = Ledger(run)
         self.costs = accounts(self.ledger, default_counter())
         self.steps = step_rows(self.ledger, self.costs)
-        self.state = state_rows(self.ledger, default_counter())
+        self.is_over = run.status != RUNNING
+        """While a run goes on, its steps are shown; answer and state follow at its end."""
+        self.state = state_rows(self.ledger, default_counter()) if self.is_over else []
 
     def summary(self) -> list[str]:
         """The numbers of the headline. Counts name their tokenizer; `reported` stands for the model's own."""
@@ -44,7 +47,8 @@ class Facts:
         answered = sum(row["output_tokens"] for row in self.steps)
         sources = ", ".join(dict.fromkeys(row["counted_by"] for row in self.steps if row["counted_by"]))
         tokens = f"{asked:,} tokens in, {answered:,} out" + (f" ({sources})" if sources else "")
-        facts = [counted(len(self.steps), "step"), duration(self.run.ms), tokens, f"rules {self.run.rules}"]
+        time = [duration(self.run.ms)] if self.is_over else []
+        facts = [counted(len(self.steps), "step"), *time, tokens, f"rules {self.run.rules}"]
         if self.run.strategy != "as_written":
             facts.append(f"strategy {self.run.strategy}")
         if self.ledger.turn > 1:
@@ -71,6 +75,13 @@ class Facts:
             " → ".join(filter(None, [key, ", ".join(self.ledger.readers_of(step, key))])) for key in step.state_delta
         ]
 
+    def numbers(self, row: Row) -> list[str]:
+        """A step's time and tokens; what a running step will have is left open."""
+        asked, answered = f"{row['input_tokens']:,}", f"{row['output_tokens']:,}"
+        if row["status"] == RUNNING:
+            return ["", asked if row["requests"] else "", ""]
+        return [duration(row["ms"]), asked, answered]
+
     def notes(self, step: StepRun, row: Row) -> list[str]:
         """What the step sends twice, then what is to be said of it."""
         costs = [cost for cost in self.costs if cost.step is step and cost.twice]
@@ -95,11 +106,11 @@ def run_html(run: Run) -> str:
     pieces.append(table(_STEP_COLUMNS, [_step_cells(facts, step, row) for step, row in steps]))
     if run.error is not None:
         pieces.append(error_box(run.error))
-    if run.output:
+    if run.output and facts.is_over:
         pieces.extend([heading(_answer_heading(run)), block(run.output)])
     pieces.append(state_html(facts.state))
     hint = _hint(run)
-    if hint:
+    if hint and facts.is_over:
         pieces.append(div(hint, "adknb-dim adknb-hint"))
     return card(*pieces)
 
@@ -113,14 +124,14 @@ def run_text(run: Run) -> str:
         lines.append(f"message: {one_line(message, 200)}")
     lines.extend(f"! {one_line(warning, 400)}" for warning in facts.warnings())
     rows = [
-        [row["step"], row["status"], duration(row["ms"]), f"{row['input_tokens']:,}", f"{row['output_tokens']:,}",
-         "; ".join(facts.wrote(step)), "; ".join([*_stale(row), *facts.notes(step, row)])]
+        [row["step"], row["status"], *facts.numbers(row), "; ".join(facts.wrote(step)),
+         "; ".join([*_stale(row), *facts.notes(step, row)])]
         for step, row in zip(run.step_runs, facts.steps, strict=True)
     ]  # fmt: skip
     lines.extend(["", text.columns([name for name, _ in _STEP_COLUMNS], rows, right=(2, 3, 4), limit=90)])
     if run.error is not None:
         lines.extend(["", error_text(run.error)])
-    if run.output:
+    if run.output and facts.is_over:
         lines.extend(["", one_line(_answer_heading(run), 400), text.passage(run.output)])
     if facts.state:
         lines.extend(["", state_text(facts.state)])
@@ -132,9 +143,7 @@ def _step_cells(facts: Facts, step: StepRun, row: Row) -> Sequence[str]:
     return [
         cut(row["step"], 60),
         chip(row["status"], STATUS_KINDS[row["status"]]),
-        escape(duration(row["ms"])),
-        f"{row['input_tokens']:,}",
-        f"{row['output_tokens']:,}",
+        *facts.numbers(row),
         "<br>".join(cut(line) for line in facts.wrote(step)),
         "<br>".join(notes),
     ]
