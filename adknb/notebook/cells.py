@@ -39,17 +39,17 @@ class RunningCell(threading.local):
 
     def id_as(self, magic: str) -> str | None:
         """The front end's id of the cell, when the cell is nothing but this magic; None where there is none (nbclient)."""
-        if not self._cells:
-            return None
-        cell = self._cells[-1]
-        alone = _below(cell.text, magic) is not None if magic.startswith("%%") else _is_call(cell.text, magic)
-        return cell.id if alone else None
+        if magic.startswith("%%"):
+            cell = self._cell_of(magic)
+        else:
+            cell = self._cells[-1] if self._cells and _is_call(self._cells[-1].text, magic) else None
+        return cell.id if cell is not None else None
 
     def next_turn(self) -> str | None:
         """What a turn is known by when its cell runs again: the cell's id, with a number from the cell's second turn on."""
-        if not self._cells or self._cells[-1].id is None:
+        cell = next((cell for cell in reversed(self._cells) if cell.id is not None), None)
+        if cell is None:
             return None
-        cell = self._cells[-1]
         cell.turns += 1
         return cell.id if cell.turns == 1 else f"{cell.id}#{cell.turns}"
 
@@ -66,8 +66,13 @@ class RunningCell(threading.local):
         IPython's own transformations (it strips `>>> `) do not touch it. `given`, the body as IPython passed it, is
         used when the cell is not this magic (one called from code).
         """
-        typed = _below(self._cells[-1].text, magic) if self._cells else None
+        cell = self._cell_of(magic)
+        typed = _below(cell.text, magic) if cell is not None else None
         return (given if typed is None else typed).removesuffix("\n")
+
+    def _cell_of(self, magic: str) -> _Cell | None:
+        """The cell that is this magic: the outermost one, because `%%capture` runs its body as a cell of its own."""
+        return next((cell for cell in self._cells if _below(cell.text, magic) is not None), None)
 
 
 def _below(text: str, magic: str) -> str | None:

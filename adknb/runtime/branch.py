@@ -47,6 +47,10 @@ def rewind(runner: Runner, run: Run, name: str) -> Invocation:
     for entry in invocation.journal.remaining():
         invocation.run.journal.append(entry)
     invocation.run.status = "paused"
+    for gone in run.step_runs[len(invocation.run.step_runs) :]:
+        note = turns.effects_before(invocation.run, gone.agent.name, gone.number)
+        if note is not None:
+            invocation.run.notes.append(f"{gone.name}: {note}")
     turns.bring_back_later_turns(invocation.run)
     return invocation
 

@@ -17,6 +17,7 @@ from adknb.rules.base import Rules
 from adknb.runtime.interrupts import own_items
 from adknb.runtime.journal import Journal
 from adknb.runtime.tree import LlmNode, Node, make_node
+from adknb.runtime.turns import effects_before
 
 RunNode = Callable[["InvocationContext"], AsyncGenerator[Event]]
 
@@ -66,6 +67,9 @@ class Invocation:
         number = self.executions.get(node.name, 0) + 1
         self.executions[node.name] = number
         step = StepRun(node.agent, number, branch, start=len(self.run.turn_events), repeated=number > 1)
+        note = effects_before(self.run, node.name, number)
+        if note is not None:
+            step.notes.append(note)
         if number == 2:
             for earlier in self.run.step_runs:
                 earlier.repeated = earlier.repeated or earlier.agent.name == node.name

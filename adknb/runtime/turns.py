@@ -8,6 +8,7 @@ from typing import Any
 from adknb.core.events import Event
 from adknb.core.run import Run, Session, StepRun, Turn
 from adknb.core.state import APP_PREFIX, TEMP_PREFIX, USER_PREFIX, Scopes, apply_delta
+from adknb.runtime.tree import SET_MODEL_RESPONSE, TRANSFER
 
 
 def fold(state: Mapping[str, Any], events: Iterable[Event]) -> dict[str, Any]:
@@ -86,6 +87,19 @@ def bring_back_later_turns(run: Run) -> None:
         stale.start = len(session.history)
         session.history.extend(stale.turn_events)
         restore_state(session, fold(session.state, stale.turn_events))
+
+
+def effects_before(run: Run, agent: str, number: int) -> str | None:
+    """What is to be said of a step whose tools ran before, in a run that this one goes on from or replaces."""
+    earlier = run.parent
+    while earlier is not None:
+        for step in earlier.step_runs:
+            if step.agent.name == agent and step.number == number:
+                tools = {response.name: None for event in step.events for response in event.function_responses}
+                named = [repr(name) for name in tools if name not in (TRANSFER.name, SET_MODEL_RESPONSE.name)]
+                return f"what {', '.join(named)} did outside the session before is not taken back" if named else None
+        earlier = earlier.parent
+    return None
 
 
 def detached(run: Run) -> Session:

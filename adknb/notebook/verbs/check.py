@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from adknb.analysis.contract import contract as make_contract
 from adknb.analysis.lint import lint as make_lint
-from adknb.compare.dry import PromptComparison, compare_prompts
+from adknb.compare.dry import DRY, PromptComparison, compare_prompts
 from adknb.core.errors import RunStateError
 from adknb.core.run import Run
 from adknb.notebook.bench import Bench
-from adknb.notebook.command import Argument, Command, Option
+from adknb.notebook.command import Argument, Command
 from adknb.notebook.verbs.go import RUN
 
 PIPELINE: Final = Argument("pipeline", "the pipeline, or an agent variable; without it the one in use", "?", "pipelines")
@@ -36,7 +36,7 @@ def lint(bench: Bench, options: Namespace) -> Any:
 
 
 def compare(bench: Bench, options: Namespace) -> PromptComparison:
-    return compare_prompts(bench.record(options.run).run, strategies=tuple(options.strategies))
+    return compare_prompts(bench.record(options.run).run, strategies=tuple(options.strategies) or DRY)
 
 
 COMMANDS: Final = (
@@ -46,7 +46,7 @@ COMMANDS: Final = (
         contract,
         (PIPELINE,),
         (),
-        ("%adk contract", "print((%adk contract ticket).to_python())"),
+        ("%adk contract", "c = %adk contract ticket\nprint(c.to_python())"),
     ),
     Command(
         "%adk lint",
