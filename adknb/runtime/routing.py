@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from adknb.core.content import Content
 from adknb.core.events import USER, Event
 from adknb.runtime.tree import LlmNode, Node
 
 
-def first_node(root: Node, history: Sequence[Event]) -> Node:
-    """The node that the turn starts with; the history ends on the user's message."""
-    asker = _asker(root, history)
+def first_node(root: Node, message: Content, history: Sequence[Event]) -> Node:
+    """The node that the turn starts with. The history ends on the user's message, or on what a run that goes on keeps."""
+    asker = _asker(root, message, history)
     if asker is not None:
         return asker
     if not isinstance(root, LlmNode):  # below a workflow agent no one keeps the conversation
@@ -29,11 +30,11 @@ def first_node(root: Node, history: Sequence[Event]) -> Node:
     return root
 
 
-def _asker(root: Node, history: Sequence[Event]) -> Node | None:
+def _asker(root: Node, message: Content, history: Sequence[Event]) -> Node | None:
     """The author of the newest call that the message answers."""
-    answered = {response.id for response in history[-1].function_responses} if history else set()
+    answered = {response.id for response in message.function_responses}
     if answered:
-        for event in reversed(history[:-1]):
+        for event in reversed(history):
             if any(call.id in answered for call in event.function_calls):
                 return root.find(event.author)
     return None

@@ -254,7 +254,7 @@ class Runner:
         replayed = invocation.journal.replayed_ids
         started = time.perf_counter()
         try:
-            node = first_node(self._tree, run.session.history)
+            node = first_node(self._tree, run.message, run.session.history)
             async with aclosing(run_node(InvocationContext(invocation, node))) as events:
                 async for event in events:
                     if event.id in replayed:

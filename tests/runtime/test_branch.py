@@ -7,11 +7,15 @@ from typing import Any
 import pytest
 
 from adknb import (
+    FunctionCall,
+    FunctionResponse,
     IncludeContents,
     LlmAgent,
     LlmRequest,
+    LongRunningFunctionTool,
     LoopAgent,
     ParallelAgent,
+    Part,
     Run,
     Runner,
     RunStateError,
@@ -217,3 +221,32 @@ def test_a_step_run_again_gets_the_same_scripted_reply() -> None:
     assert outputs(second) == ["A2", "B2", "C2"]
     assert outputs(runner.step(runner.rewind(second, "B"))) == ["A2", "B2"]
     assert outputs(runner.run("one")) == ["A1", "B1", "C1"]  # a fresh session
+
+
+def test_a_run_goes_on_after_a_step_that_ended_on_a_tool_response() -> None:
+    def close(tool_context: Any) -> dict[str, Any]:
+        """Close the ticket."""
+        tool_context.actions.skip_summarization = True
+        return {"closed": True}
+
+    root = SequentialAgent(name="p", sub_agents=[LlmAgent(name="A", tools=[close]), LlmAgent(name="B")])
+    replies = {"A": [Part.from_function_call("close", {})], "B": ["b1"]}
+    runner = Runner(root, model=ScriptedModel(replies))
+    done = runner.continue_run(runner.step(runner.run("hi", pause=True)))
+    assert [step.name for step in done.step_runs] == ["A", "B"]
+
+
+def test_an_answer_to_a_long_running_call_starts_again_with_who_asked() -> None:
+    def ask() -> None:
+        """Ask a person."""
+
+    root = SequentialAgent(
+        name="p", sub_agents=[LlmAgent(name="A", tools=[LongRunningFunctionTool(ask)]), LlmAgent(name="B")]
+    )
+    call = Part(function_call=FunctionCall("ask", {}, "call-1"))
+    runner = Runner(root, model=ScriptedModel({"A": [call, "thanks"], "B": ["b1"]}))
+    asked = runner.run("hi")
+    answered = runner.run(FunctionResponse("ask", {"ok": True}, "call-1"), session=asked.session)
+    assert outputs(answered) == ["thanks"]
+    assert outputs(runner.run_from(answered, "A")) == ["thanks"]
+    assert outputs(runner.step(runner.rewind(answered, "A"))) == ["thanks"]
