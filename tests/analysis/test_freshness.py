@@ -76,7 +76,7 @@ def test_the_second_execution_of_an_agent_is_another_step() -> None:
     agent = LlmAgent(name="A", instruction="{k?}", output_key="k")
     loop = LoopAgent(name="loop", max_iterations=2, sub_agents=(agent,))
     ledger = Ledger(Runner(loop, model=ScriptedModel({"A": ["one", "two"]})).run("Go."))
-    assert [write.step for write in ledger.writes] == ["A", "A#2"]
+    assert [write.step for write in ledger.writes] == ["A#1", "A#2"]
     assert ledger.readers("k") == ["A#2"]
     assert ledger.readers_of(ledger.run.step_runs[0]) == ["A#2"]
     assert ledger.readers_of(ledger.run.step_runs[0], "other") == []
