@@ -48,7 +48,7 @@ class Reading(HTMLParser):
 TAGS = {
     "div", "style", "span", "table", "thead", "tbody", "tr", "th", "td", "h4", "details", "summary", "br", "ul", "li"
 }  # fmt: skip
-ATTRIBUTES = {"class", "dir", "scope", "data-label", "style", "aria-hidden", "colspan"}
+ATTRIBUTES = {"class", "dir", "scope", "data-label", "style", "aria-hidden", "colspan", "tabindex"}
 
 
 def stale_run() -> Run:

@@ -29,7 +29,9 @@ def verbs_text(verbs: VerbList) -> str:
 
 
 def help_html(help_text: HelpText) -> str:
-    return card(f'<div class="adknb-scroll">{block(help_text.text, "adknb-text adknb-mono adknb-help")}</div>')
+    return card(
+        f'<div class="adknb-scroll" tabindex="0">{block(help_text.text, "adknb-text adknb-mono adknb-help")}</div>'
+    )
 
 
 def help_text(help_text: HelpText) -> str:

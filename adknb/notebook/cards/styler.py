@@ -66,7 +66,7 @@ def _reader() -> type[Styler]:
         data: pd.DataFrame
 
         def _repr_html_(self) -> str:
-            return card(f'<div class="adknb-scroll">{self.to_html(max_rows=_ROWS)}</div>')
+            return card(f'<div class="adknb-scroll" tabindex="0">{self.to_html(max_rows=_ROWS)}</div>')
 
         def __repr__(self) -> str:
             names = [str(name) for name in self.data.columns]
