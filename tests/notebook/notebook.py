@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from adknb.core.run import Run
 from adknb.models.scripted import ScriptedModel
@@ -29,8 +30,7 @@ class Notebook:
     def __init__(self, capture: Any) -> None:
         self._capture = capture
         InteractiveShell.clear_instance()
-        self.shell: Any = InteractiveShell.instance()
-        self.shell.history_manager.enabled = False
+        self.shell: Any = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
         self.shell.colors = "nocolor"
         self.bench = Bench()
         register(self.shell, self.bench)
