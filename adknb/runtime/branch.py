@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from adknb.core.content import Content
 from adknb.core.errors import RunStateError, near_names
-from adknb.core.events import USER
 from adknb.core.run import JournalEntry, Run, RunConfig, Session
 from adknb.runtime import turns
 from adknb.runtime.context import Invocation
-from adknb.runtime.journal import Journal
+from adknb.runtime.journal import Journal, is_step
 
 if TYPE_CHECKING:
     from adknb.runtime.runner import Runner
@@ -38,7 +37,7 @@ def step(runner: Runner, run: Run, name: str | None, trial: bool) -> Invocation:
     if agent not in known:
         raise RunStateError(f"pipeline {runner.root.name!r} has no agent {agent!r}.{near_names(agent, known)}")
     _must_be_unfinished(run)
-    return _branch(runner, run, _finished_entries(run), until=agent, trial=trial)
+    return _branch(runner, run, _finished_entries(run), until=name, trial=trial)
 
 
 def rewind(runner: Runner, run: Run, name: str) -> Invocation:
@@ -101,7 +100,7 @@ def _branch(
     session: Session = turns.detached(run) if trial else run.session
     new = runner._new_run(session, run.message, turns.same_turn(run))
     kept = {event.id for entry in entries for event in entry.events}
-    new.turn_events = [event for event in run.turn_events if event.author == USER or event.id in kept]
+    new.turn_events = [event for event in run.turn_events if event is run.turn_events[0] or event.id in kept]
     copies = {id(old): replace(old) for entry in entries for old in entry.steps}
     new.step_runs = [copies[id(old)] for old in run.step_runs if id(old) in copies]
     replay = [replace(entry, steps=[copies[id(old)] for old in entry.steps]) for entry in entries]
@@ -117,27 +116,17 @@ def _branch(
 
 
 def _finished_entries(run: Run) -> list[JournalEntry]:
-    """The journal without a last step that did not finish."""
-    entries = list(run.journal)
-    if entries and any(step.status in ("failed", "interrupted", "running") for step in entries[-1].steps):
-        entries.pop()
-    return entries
+    """The journal: of a run that failed or was interrupted, without the last entry, in whose middle that was."""
+    return run.journal if run.status == "paused" else run.journal[:-1]
 
 
 def _position(run: Run, name: str) -> int | None:
-    """Where in the journal the step of this name (or `name#number`) is; None when the run has no such step."""
-    agent, _, number = name.partition("#")
+    """Where in the journal the last step of this name (or `name#number`) is; None when the run has no such step."""
     found = None
     for index, entry in enumerate(run.journal):
-        if _names_parallel(entry, name) or any(
-            step.agent.name == agent and number in ("", str(step.number)) for step in entry.steps
-        ):
+        if is_step(entry, name):
             found = index
     return found
-
-
-def _names_parallel(entry: JournalEntry, name: str) -> bool:
-    return entry.moment == "step" and entry.path.rsplit("/", 1)[-1] == name
 
 
 def _entries_before(run: Run, name: str) -> list[JournalEntry]:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from adknb.core.errors import AdknbError
 from adknb.core.events import Event
-from adknb.core.run import JournalEntry, StepRun
+from adknb.core.run import JournalEntry, Status, StepRun
 from adknb.core.specs import Callbacks, LoopAgent, ParallelAgent, SequentialAgent
 from adknb.runtime.callbacks import agent_callbacks
 from adknb.runtime.context import InvocationContext
@@ -55,7 +55,7 @@ async def _run_step(context: InvocationContext) -> AsyncGenerator[Event]:
     body = (
         run_llm(context, node, step) if isinstance(node, LlmNode) else users_items(node.agent._run_async_impl(context))
     )
-    status = "interrupted"
+    status: Status = "interrupted"
     try:
         async with aclosing(_with_callbacks(context, body, step)) as events:
             async for event in events:
@@ -64,8 +64,9 @@ async def _run_step(context: InvocationContext) -> AsyncGenerator[Event]:
                     step.events.append(event)
                 yield event
         status = "completed" if step.status == "running" else step.status
-    except GeneratorExit:  # an escalation upstream ended the loop that this step was in
-        status = "completed"
+    except GeneratorExit:  # left at its last event: that ended the loop around the step, or nobody reads on
+        if event.actions.escalate:
+            status = "completed"
         raise
     except Exception as error:
         status = "failed"
@@ -74,7 +75,7 @@ async def _run_step(context: InvocationContext) -> AsyncGenerator[Event]:
             error.agent = node.name
         raise
     finally:
-        step.status = status  # type: ignore[assignment]
+        step.status = status
         step.stop = len(context.invocation.run.turn_events)
         step.ms = (time.perf_counter() - started) * 1000
 

@@ -16,7 +16,8 @@ class Paused(Exception):
 class Journal:
     """Entries to replay first, then a limit on how many new steps may start.
 
-    `steps` is how many may start (None: all of them); `until` allows steps up to and including the one of this agent.
+    `steps` is how many may start (None: all of them); `until` allows steps up to and including the one of this name (or
+    `name#number`).
     """
 
     def __init__(
@@ -27,7 +28,6 @@ class Journal:
         self._position = 0
         self._steps = steps
         self._until = until
-        self._until_met = False
         self.replayed_ids = {event.id for entry in replay for event in entry.events}
 
     def next(self, path: str, moment: Literal["before", "step", "after"]) -> tuple[JournalEntry, bool]:
@@ -51,10 +51,8 @@ class Journal:
                 if self._steps == 0:
                     raise Paused
                 self._steps -= 1
-            if self._until is not None:
-                if self._until_met:
-                    raise Paused
-                self._until_met = path.rsplit("/", 1)[-1] == self._until
+            if self._until is not None and any(is_step(entry, self._until) for entry in self._run.journal):
+                raise Paused
         entry = JournalEntry(path, moment)
         self._run.journal.append(entry)
         return entry, False
@@ -62,3 +60,11 @@ class Journal:
     def remaining(self) -> list[JournalEntry]:
         """The entries that are not replayed yet."""
         return self._replay[self._position :]
+
+
+def is_step(entry: JournalEntry, name: str) -> bool:
+    """Whether the entry is the step of this name (or `name#number`), or the step that it ran in."""
+    agent, _, number = name.partition("#")
+    if entry.moment == "step" and entry.path.rsplit("/", 1)[-1] == name:
+        return True
+    return any(step.agent.name == agent and number in ("", str(step.number)) for step in entry.steps)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
 
 from adknb import (
+    AgentError,
+    BaseAgent,
+    CallbackContext,
+    Content,
+    Event,
     FunctionCall,
     FunctionResponse,
     IncludeContents,
+    InvocationContext,
     LlmAgent,
     LlmRequest,
     LongRunningFunctionTool,
     LoopAgent,
+    ModelError,
     ParallelAgent,
     Part,
     Run,
@@ -230,7 +238,7 @@ def test_a_run_goes_on_after_a_step_that_ended_on_a_tool_response() -> None:
         return {"closed": True}
 
     root = SequentialAgent(name="p", sub_agents=[LlmAgent(name="A", tools=[close]), LlmAgent(name="B")])
-    replies = {"A": [Part.from_function_call("close", {})], "B": ["b1"]}
+    replies: dict[str, list[Any]] = {"A": [Part.from_function_call("close", {})], "B": ["b1"]}
     runner = Runner(root, model=ScriptedModel(replies))
     done = runner.continue_run(runner.step(runner.run("hi", pause=True)))
     assert [step.name for step in done.step_runs] == ["A", "B"]
@@ -250,3 +258,53 @@ def test_an_answer_to_a_long_running_call_starts_again_with_who_asked() -> None:
     assert outputs(answered) == ["thanks"]
     assert outputs(runner.run_from(answered, "A")) == ["thanks"]
     assert outputs(runner.step(runner.rewind(answered, "A"))) == ["thanks"]
+
+
+def test_on_to_a_later_execution_and_to_a_step_inside_a_parallel() -> None:
+    loop = LoopAgent(name="loop", max_iterations=4, sub_agents=[LlmAgent(name="A")])
+    at_once = ParallelAgent(name="fan", sub_agents=[LlmAgent(name="B"), LlmAgent(name="C")])
+    runner = Runner(SequentialAgent(name="p", sub_agents=[loop, at_once, LlmAgent(name="D")]), model="echo")
+    run = runner.step(runner.run("hi", pause=True), "A#3")
+    assert (run.status, [step.name for step in run.step_runs]) == ("paused", ["A#1", "A#2", "A#3"])
+    run = runner.step(run, "C")
+    assert (run.status, [step.name for step in run.step_runs][4:]) == ("paused", ["B", "C"])
+
+
+def test_a_workflow_agents_callback_that_failed_is_called_again() -> None:
+    calls: list[int] = []
+
+    def guard(ctx: CallbackContext) -> None:
+        calls.append(1)
+        if len(calls) == 1:
+            raise ValueError("not yet")
+        ctx.state["k"] = "v"
+
+    root = SequentialAgent(
+        name="p", before_agent_callback=guard, sub_agents=[LlmAgent(name="A", instruction="{k}", output_key="a")]
+    )
+    runner = Runner(root, model=ScriptedModel({"A": ["a1"]}))
+    with pytest.raises(AgentError, match="not yet") as error:
+        runner.run("hi")
+    assert error.value.run is not None
+    done = runner.continue_run(error.value.run)
+    assert (outputs(done), len(calls), done.session.state) == (["a1"], 2, {"k": "v", "a": "a1"})
+
+
+def test_a_step_that_caught_its_sub_agents_failure_is_done() -> None:
+    class Retry(BaseAgent):
+        async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event]:
+            try:
+                async for event in self.sub_agents[0].run_async(ctx):
+                    yield event
+            except ModelError:
+                yield Event(self.name, Content.model("gave up"))
+
+    root = SequentialAgent(
+        name="p", sub_agents=[Retry(name="retry", sub_agents=[LlmAgent(name="A")]), LlmAgent(name="B")]
+    )
+    runner = Runner(root, model=ScriptedModel({"A": [ModelError("busy")], "B": ["b1"]}))
+    run = runner.step(runner.run("hi", pause=True))
+    assert [step.status for step in run.step_runs] == ["completed", "failed"]
+    done = runner.continue_run(run)
+    assert [event.text for event in done.turn_events] == ["hi", "gave up", "b1"]
+    assert done.turn_events[1] is run.turn_events[1]

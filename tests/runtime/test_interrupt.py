@@ -121,6 +121,18 @@ async def test_a_stream_that_is_not_read_to_its_end() -> None:
     assert [event.text for event in last(runner).turn_events] == ["hi", "a1"]
 
 
+async def test_a_stream_that_is_left_in_the_middle_of_a_step_leaves_it_undone() -> None:
+    runner = Runner(two_steps(), model=ScriptedModel({"A": ["a1"], "B": [CALL, "b1", "b2"]}))
+    events = runner.stream("hi")
+    async for event in events:
+        if event.function_calls:
+            break
+    await events.aclose()
+    assert [step.status for step in last(runner).step_runs] == ["completed", "interrupted"]
+    run = await asyncio.to_thread(runner.continue_run, last(runner))
+    assert (run.status, [step.output for step in run.step_runs]) == ("completed", ["a1", "b1"])
+
+
 SCRIPT = textwrap.dedent(
     """
     import sys, time
