@@ -9,3 +9,7 @@ hypothesis.settings.load_profile("adknb")
 def anyio_backend() -> str:
     """Async tests run on asyncio, the loop that notebooks have."""
     return "asyncio"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-help", action="store_true", help="write the help of magics and verbs anew (tests/notebook/help)")

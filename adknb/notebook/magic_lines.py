@@ -97,14 +97,7 @@ STEP: Final = Command(
     body="the prompt to try",
 )
 
-COMPARE: Final = Command(
-    "%%compare",
-    "Compare variants on many inputs (comes with a later version).",
-    _by_the_magic,
-    (Argument("words", "not read yet", "*"),),
-    (),
-    ("%adk compare", "%adk compare default none"),
-)
+COMPARE_LATER: Final = "%%compare comes with a later version. Now: %adk compare puts a run's prompts side by side, dry."
 
 LATER_VERBS: Final = {
     "explore": "%adk explore comes with a later version. Now: %adk steps, %adk prompt NAME, %adk state.",

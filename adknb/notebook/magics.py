@@ -25,7 +25,7 @@ from adknb.notebook.magic_lines import (
     AGENT,
     AGENT_LINE,
     AGENTS,
-    COMPARE,
+    COMPARE_LATER,
     LATER_VERBS,
     PIPELINE,
     PIPELINE_LINE,
@@ -152,9 +152,12 @@ class AdkMagics(Magics):
         with LiveRun(self.bench, self.shell) as live:
             live.show(self.bench.try_step(options.name, body, options.run, **chosen))
 
-    @_magic(COMPARE)
-    def compare_cell(self, options: Namespace, body: str) -> None:
-        raise NotSupported("%%compare comes with a later version. Now: %adk compare puts a run's prompts side by side, dry.")
+    @_registered("%%compare")
+    def compare_cell(self, line: str, cell: str) -> None:
+        with shown_errors("--traceback" in line.split(), self.in_front_end):
+            raise NotSupported(COMPARE_LATER)
+
+    compare_cell.__doc__ = COMPARE_LATER
 
     @_registered("%adk")
     def adk(self, line: str) -> Any:

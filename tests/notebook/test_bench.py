@@ -123,9 +123,14 @@ def test_several_sessions_share_values_and_undo_takes_them_back() -> None:
 
 def test_a_change_that_fails_changes_nothing(bench: Bench) -> None:
     before = dict(bench.pipelines)
-    with pytest.raises(RuntimeError), bench.change("broken"):
-        bench.pipelines["q"] = bench.pipelines["p"]
-        raise RuntimeError
+
+    def broken() -> None:
+        with bench.change("broken"):
+            bench.pipelines["q"] = bench.pipelines["p"]
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        broken()
     assert (bench.pipelines, bench.last_change) == (before, "p: C added")
 
 
