@@ -78,6 +78,14 @@ def test_a_stale_read_has_its_place_and_its_fix() -> None:
     assert stale[0].fix == "Clear it when a turn starts (clear=['triage']), or keep it under temp:."
 
 
+def test_a_stale_read_in_a_loops_first_iteration_is_told() -> None:
+    loop = LoopAgent(name="loop", max_iterations=2, sub_agents=[llm("A", "{k?}", key="k")])
+    runner = Runner(loop, model=ScriptedModel({"A": ["1", "2", "3", "4"]}))
+    second = runner.run("again", session=runner.run("once").session)
+    (stale,) = found(loop, "stale-read", run=second)
+    assert stale.message.startswith("A#1 read 'k' as A#2 left it in turn 1")
+
+
 def test_the_ticket_pipeline_after_a_run() -> None:
     run = Runner(ticket_pipeline(), model=scripted_replies()).run(MESSAGE)
     assert [finding.code for finding in lint(ticket_pipeline(), run=run)] == ["fragile-boundary", "braces-pass"]

@@ -19,9 +19,10 @@ def findings(subject: Subject) -> Iterator[Finding]:
     if ledger is None:
         return
     yield from _large(subject, ledger)
-    for read in {(read.step.agent.name, read.key): read for read in ledger.reads}.values():
-        if read.stale:
-            yield _stale(subject, read)
+    stale = (read for read in reversed(ledger.reads) if read.stale)
+    for first in {(read.step.agent.name, read.key): read for read in stale}.values():
+        yield _stale(subject, first)
+    for read in ledger.reads:
         yield from _map(subject, ledger, read)
 
 
