@@ -72,7 +72,7 @@ def _comparison(comparison: PromptComparison) -> str:
     default, none = comparison.strategies
     cells = []
     for prompt, other in comparison.rows():
-        tokens = [f"{prompt.tokens:,}", f"{other.tokens:,}", f"{prompt.tokens - other.tokens:,}"]
+        tokens = [f"{prompt.tokens:,}", f"{other.tokens:,}", f"{other.saves(prompt):,}"]
         cells.append([prompt.title, *tokens, _listed(prompt.twice), _listed(other.twice)])
     headings = ["Step", shown(default), shown(none), "saved", "sent twice", f"under {shown(none)}"]
     said = [fill(sentence, WIDTH) for sentence in (comparison.headline, *comparison.remarks)]

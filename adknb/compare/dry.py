@@ -56,6 +56,10 @@ class DryPrompt:
         """The prompt's tokens as counted, whatever a model reported: all strategies are measured alike."""
         return self.channels.counted
 
+    def saves(self, other: DryPrompt) -> int:
+        """How many tokens fewer than `other` it has. Nothing where one of both cannot be built."""
+        return other.tokens - self.tokens if self.request is not None and other.request is not None else 0
+
     @property
     def title(self) -> str:
         """`DraftAgent`, or `DraftAgent, request 2`."""
@@ -94,10 +98,9 @@ class PromptComparison(Viewed):
         )
 
     def saved(self, strategy: str, step: StepRun | None = None) -> int:
-        """How many tokens fewer the prompts are than under the first strategy. One that cannot be built saves none."""
+        """How many tokens fewer the prompts are than under the first strategy."""
         place = self.strategies.index(strategy)
-        pairs = [(prompts[0], prompts[place]) for prompts in self.rows() if step in (None, prompts[0].step)]
-        return sum(first.tokens - other.tokens for first, other in pairs if other.request and first.request)
+        return sum(prompts[place].saves(prompts[0]) for prompts in self.rows() if step in (None, prompts[0].step))
 
     def twice(self, strategy: str, step: StepRun) -> dict[str, int]:
         """The tokens that a step is sent twice under a strategy, by key, over all its requests."""

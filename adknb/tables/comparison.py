@@ -23,7 +23,7 @@ def comparison_rows(comparison: PromptComparison) -> list[Row]:
 
 
 def _row(comparison: PromptComparison, first: DryPrompt, prompt: DryPrompt) -> Row:
-    saved = first.tokens - prompt.tokens if prompt.request is not None else 0
+    saved = prompt.saves(first)
     return {
         "step": prompt.step.name,
         "agent": prompt.step.agent.name,

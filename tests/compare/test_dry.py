@@ -246,6 +246,7 @@ def test_a_prompt_that_adk_cannot_build_says_so() -> None:
         "ADK fails to build this request: No function call event found for function response IDs: [adk-unknown]"
     )
     assert comparison.saved("none") == 0
+    assert comparison.to_frame()["saved"].tolist() == [0, 0]
     assert comparison.remarks == [f"A, DEFAULT: {failed.note}."]
     assert "fails" in str(comparison)
 
