@@ -16,6 +16,8 @@ _HIDDEN: Final = re.compile(
     "]"
     # joiners belong between characters of other scripts and in emoji; elsewhere they only hide
     "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
+    # one joiner or variation selector has a meaning; runs of them spell what nobody sees
+    "|(?<=[\u200c\u200d])[\u200c\u200d\ufe00-\ufe0f]|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]"
 )
 _SPACES: Final = re.compile(r"\s+")
 

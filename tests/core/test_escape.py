@@ -26,6 +26,10 @@ ANY_TEXT = st.text(st.characters(exclude_categories=[]))  # lone surrogates incl
         ("pay\u200dpal", "pay\\u200dpal"),
         ("👩\u200d🚀", "👩\u200d🚀"),
         ("می\u200cخواهم", "می\u200cخواهم"),
+        ("é\u200c\u200d\u200cé", "é\u200c\\u200d\\u200cé"),
+        ("❤\ufe0f\u200d🔥", "❤\ufe0f\u200d🔥"),
+        ("1\ufe0f\u20e3", "1\ufe0f\u20e3"),
+        ("😀\ufe01\ufe0c\ufe0f", "😀\ufe01\\ufe0c\\ufe0f"),
         ("漢字 naïve €", "漢字 naïve €"),
     ],
 )
