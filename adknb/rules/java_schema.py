@@ -31,6 +31,8 @@ def as_sent(schema: Mapping[str, Any]) -> dict[str, Any]:
             result[name] = float(schema[name])
     if "items" in schema:
         result["items"] = as_sent(schema["items"])
+    if "anyOf" in schema:
+        result["anyOf"] = [as_sent(choice) for choice in schema["anyOf"]]
     if "properties" in schema:
         result["properties"] = {name: as_sent(item) for name, item in schema["properties"].items()}
     return result

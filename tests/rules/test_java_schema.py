@@ -32,6 +32,10 @@ def test_bounds_are_sent_as_doubles() -> None:
     assert repr(sent["properties"]) == "{'n': {'type': 'INTEGER', 'minimum': 0.0, 'maximum': 5.0}}"
     assert repr(sent["items"]) == "{'type': 'NUMBER', 'minimum': -1.0, 'minLength': 2}"
     assert schema["items"]["minimum"] == -1  # type: ignore[index]
+    assert (
+        repr(as_sent({"anyOf": [{"type": "NUMBER", "minimum": 1}]}))
+        == "{'anyOf': [{'type': 'NUMBER', 'minimum': 1.0}]}"
+    )
 
 
 def test_every_field_is_printed() -> None:
