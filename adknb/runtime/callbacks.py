@@ -37,7 +37,7 @@ class CallbackContext:
         return self._context.invocation_id
 
     @property
-    def user_content(self) -> Content | None:
+    def user_content(self) -> Content:
         """The message that started this turn."""
         return self._context.user_content
 

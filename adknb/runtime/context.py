@@ -115,9 +115,8 @@ class InvocationContext:
         return self.invocation.run.invocation_id
 
     @property
-    def user_content(self) -> Content | None:
-        message = self.invocation.run.message
-        return message if isinstance(message, Content) else None
+    def user_content(self) -> Content:
+        return self.invocation.run.message
 
     @property
     def state(self) -> State:

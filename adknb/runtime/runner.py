@@ -199,8 +199,8 @@ class Runner:
             session = await self._find_session(session, user_id)
         place = turns.new_turn(session)
         run = self._new_run(session, content, {**place, "config": config or RunConfig()})
-        turns.add(run)
         await self._store_message(run, state or {}, clear)
+        turns.add(run)  # last: a turn whose message could not be stored is none
         return run
 
     async def _find_session(self, session: Session | str, user_id: str) -> Session:

@@ -29,6 +29,7 @@ from adknb import (
     Runner,
     ScriptedModel,
     SequentialAgent,
+    Session,
     SpecError,
     StateValueError,
     ToolContext,
@@ -93,7 +94,8 @@ def test_turn_start_clear_prevents_the_stale_value() -> None:
     assert system(stale, "B").startswith("first\n")  # ADK reads last turn's value silently
     session = runner.run("one").session
     with pytest.raises(
-        MissingKeyError, match=r"agent 'B': the instruction needs the state key 'k', which nobody wrote. Write it in an "
+        MissingKeyError,
+        match=r"agent 'B': the instruction needs the state key 'k', which nobody wrote. Write it in an ",
     ):
         runner.run("two", session=session, clear=["k"])
     assert last(runner).turn_events[0].actions.state_delta == {"k": "__ADK_SENTINEL_REMOVED__"}
@@ -193,7 +195,11 @@ def test_a_custom_agent_runs_its_children() -> None:
     root = Retry(name="retry", sub_agents=[LlmAgent(name="A", output_key="verdict")])
     run = Runner(root, model=ScriptedModel({"A": ["bad", "good", "never"]})).run("hi")
     assert [event.text for event in run.turn_events] == ["hi", "bad", "good", "checked"]
-    assert [(step.name, step.output) for step in run.step_runs] == [("retry", "checked"), ("A#1", "bad"), ("A#2", "good")]
+    assert [(step.name, step.output) for step in run.step_runs] == [
+        ("retry", "checked"),
+        ("A#1", "bad"),
+        ("A#2", "good"),
+    ]
 
 
 def test_callbacks_edit_a_copy_of_the_request() -> None:
@@ -274,3 +280,19 @@ async def test_stream_yields_events_as_they_come() -> None:
 
 async def test_run_works_inside_a_running_loop() -> None:
     assert Runner(LlmAgent(name="A"), model="echo").run("hello").output == "hello"
+
+
+def test_a_message_that_the_store_refuses_is_no_turn() -> None:
+    class Full(InMemorySessionService):
+        async def append_event(self, session: Session, event: Event) -> Event:
+            if event.text == "too much":
+                raise OSError("no space left")
+            return await super().append_event(session, event)
+
+    runner = Runner(LlmAgent(name="A"), model="echo", session_service=Full())
+    session = runner.run("one", session="s").session
+    with pytest.raises(OSError, match="no space left"):
+        runner.run("too much", session=session)
+    again = runner.run("two", session=session)
+    assert session.turns[1:] == [again]
+    assert [event.text for event in session.history] == ["one", "one", "two", "two"]
