@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final
 
-from adknb.core.errors import SpecError
+from adknb.core.errors import AdknbError
 from adknb.core.specs import BaseAgent
 from adknb.notebook.pipelines import AgentCell, Pipeline
 
@@ -65,7 +65,7 @@ class Variables:
         wanted: dict[str, BaseAgent] = {}
         for one in [*described, *known]:
             if can_be_variable(one.name):
-                with suppress(SpecError):  # an error of a description is shown where it is run, and by lint
+                with suppress(AdknbError):  # an error of a description is shown where it is run, and by lint
                     built = one.build(namespace)
                     before = self._bound.get(one.name)
                     wanted[one.name] = before if before is not None and before == built else built

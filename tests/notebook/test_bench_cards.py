@@ -8,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 from wcwidth import wcswidth
 
 from adknb.notebook import magic_lines
+from adknb.notebook.bench import Bench
 from adknb.notebook.cards.diff_pieces import CONTEXT, diff_html, diff_text
 from adknb.notebook.cards.html import WHOLE
 from adknb.notebook.cards.styler import readable_frame
@@ -344,3 +345,14 @@ def test_a_table_of_the_bench_is_shown_as_a_card_and_is_a_plain_table() -> None:
     assert bundle["text/plain"].splitlines()[0].split() == ["turn", "event", "step", "key", "change", "new"]
     assert shown.equals(data)
     assert type(shown[shown.key == "draft"]) is type(data)
+
+
+def test_an_agent_whose_tool_cannot_be_declared_is_written_and_its_card_says_so() -> None:
+    def lookup(order: complex) -> dict[str, str]:
+        """Looks up an order."""
+        return {}
+
+    bench = Bench({"lookup": lookup})
+    agent = bench.put_agent("p", "A", "Say.", AgentOptions(tools=("lookup",)))
+    shown = str(AgentCard(bench.pipelines["p"], agent, "java", (), bench.namespace))
+    assert "error: tool 'lookup', parameter 'order': type <class 'complex'> has no recorded declaration." in shown
