@@ -7,7 +7,7 @@ from typing import Any
 
 from adknb.core.events import Event
 from adknb.core.run import Run, Session, StepRun, Turn
-from adknb.core.state import APP_PREFIX, TEMP_PREFIX, USER_PREFIX, Scopes, apply_delta
+from adknb.core.state import APP_PREFIX, REMOVED, TEMP_PREFIX, USER_PREFIX, Scopes, apply_delta
 from adknb.runtime.tree import SET_MODEL_RESPONSE, TRANSFER
 
 
@@ -21,12 +21,16 @@ def fold(state: Mapping[str, Any], events: Iterable[Event]) -> dict[str, Any]:
 
 
 def restore_state(session: Session, state: Mapping[str, Any]) -> None:
-    """Put the session's state, `app:` and `user:` values included, back to `state`, in place."""
+    """Put the session's state back to `state`, in place.
+
+    Of the shared `app:` and `user:` values those go back that the session's own events wrote: the others are not its to
+    take back, and stay as they are now.
+    """
     session.state.clear()
     session.state.update(state)
-    for prefix, values in ((APP_PREFIX, session.scopes.app), (USER_PREFIX, session.scopes.user)):
-        values.clear()
-        values.update({key[len(prefix) :]: value for key, value in state.items() if key.startswith(prefix)})
+    written = {key for event in (*session.events, *session.history) for key in event.actions.state_delta}
+    session.scopes.apply({key: state.get(key, REMOVED) for key in written})
+    session.scopes.merge_into(session.state)
 
 
 def discard_temp(session: Session) -> None:

@@ -16,6 +16,7 @@ from adknb import (
     FunctionCall,
     FunctionResponse,
     IncludeContents,
+    InMemorySessionService,
     InvocationContext,
     LlmAgent,
     LlmRequest,
@@ -308,3 +309,16 @@ def test_a_step_that_caught_its_sub_agents_failure_is_done() -> None:
     done = runner.continue_run(run)
     assert [event.text for event in done.turn_events] == ["hi", "gave up", "b1"]
     assert done.turn_events[1] is run.turn_events[1]
+
+
+def test_a_turn_run_again_takes_back_only_what_its_own_session_shared() -> None:
+    sessions = InMemorySessionService()
+    mine = Runner(LlmAgent(name="A", output_key="user:mine"), model=model(), session_service=sessions)
+    theirs = Runner(LlmAgent(name="B", output_key="user:theirs"), model=model(), session_service=sessions)
+    run = mine.run("hi", session="first")
+    theirs.run("hi", session="second")
+    paused = mine.rerun(run, pause=True)
+    assert sessions.shared_values().user == {("adknb", "user"): {"theirs": "b1"}}
+    assert paused.session.state == {"user:theirs": "b1"}
+    mine.continue_run(paused)
+    assert sessions.shared_values().user == {("adknb", "user"): {"mine": "a2", "theirs": "b1"}}
