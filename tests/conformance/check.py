@@ -64,9 +64,9 @@ def compare(case: dict[str, Any], recorded: dict[str, Any], rules: str) -> list[
         for event in found["events"]:
             for field in ("actions", "branch", "long_running"):
                 event.pop(field, None)
-    error = recorded["error"]
-    if error is not None and error["message"] is not None:
-        recorded = {**recorded, "error": {**error, "message": OBJECTS.sub("", error["message"])}}
+    raised = recorded["error"]
+    if raised is not None and raised["message"] is not None:
+        recorded = {**recorded, "error": {**raised, "message": OBJECTS.sub("", raised["message"])}}
     return list(differences(recorded, found))
 
 
