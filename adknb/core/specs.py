@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import hashlib
+import inspect
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -77,6 +78,13 @@ class BaseAgent(Spec):
     sub_agents: Sequence[BaseAgent] = ()
     before_agent_callback: Callbacks = ()
     after_agent_callback: Callbacks = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if inspect.iscoroutinefunction(cls._run_async_impl):
+            raise SpecError(
+                f"{cls.__name__}._run_async_impl has no `yield`, so nothing can be read off it. Yield an Event."
+            )
 
     @field_validator("sub_agents", mode="before")
     @classmethod

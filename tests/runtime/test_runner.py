@@ -296,3 +296,11 @@ def test_a_message_that_the_store_refuses_is_no_turn() -> None:
     again = runner.run("two", session=session)
     assert session.turns[1:] == [again]
     assert [event.text for event in session.history] == ["one", "one", "two", "two"]
+
+
+def test_an_agent_of_ones_own_that_yields_nothing_is_refused_where_it_is_written() -> None:
+    with pytest.raises(SpecError, match=r"Silent\._run_async_impl has no `yield`"):
+
+        class Silent(BaseAgent):
+            async def _run_async_impl(self, ctx: Any) -> None:  # type: ignore[override]
+                pass
