@@ -14,7 +14,7 @@ HEAVY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", dir(adknb))
+@pytest.mark.parametrize("name", sorted({*dir(adknb)} - {"bench"}))  # the bench is an object, not a class
 def test_every_public_name_resolves_to_what_it_names(name: str) -> None:
     value = getattr(adknb, name)
     assert value.__name__ == name
