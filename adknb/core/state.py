@@ -80,11 +80,19 @@ def check_value(key: str, value: object) -> None:
     )
 
 
+def refuse(key: str, value: object) -> None:
+    """The `check` of a state that is only read. Raises `StateValueError`."""
+    raise StateValueError(
+        f"state key {key!r} cannot be written here, where state is only read. Write it in a callback or tool, or in the "
+        "state_delta of an event."
+    )
+
+
 class State(MutableMapping[str, Any]):
     """State as callbacks and tools see it: a write is visible to everyone at once and noted in `delta`.
 
     `delta` becomes the `state_delta` of the event that the callback or tool leads to (ADK's `State`).
-    `check` is called with key and value before a write; it raises `StateValueError`.
+    `check` is called with key and value before a write, with `REMOVED` before a deletion; it raises `StateValueError`.
     """
 
     __slots__ = ("_check", "_value", "delta")
@@ -110,6 +118,7 @@ class State(MutableMapping[str, Any]):
         self.delta[key] = value
 
     def __delitem__(self, key: str) -> None:
+        self._check(key, REMOVED)
         del self._value[key]
         self.delta[key] = REMOVED
 

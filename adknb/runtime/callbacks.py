@@ -79,7 +79,7 @@ class ReadonlyContext(CallbackContext):
 
     def __init__(self, context: InvocationContext) -> None:
         super().__init__(context, EventActions())
-        self.state = State(dict(context.session.state))
+        self.state = context.state
 
 
 async def call(agent: str, kind: str, function: Callback, *arguments: Any) -> Any:

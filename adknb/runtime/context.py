@@ -12,7 +12,7 @@ from adknb.core.events import Event
 from adknb.core.protocols import ArtifactService, ContextStrategy
 from adknb.core.run import Run, RunConfig, Session, StepRun
 from adknb.core.specs import BaseAgent
-from adknb.core.state import State
+from adknb.core.state import State, refuse
 from adknb.rules.base import Rules
 from adknb.runtime.interrupts import own_items
 from adknb.runtime.journal import Journal
@@ -121,7 +121,7 @@ class InvocationContext:
     @property
     def state(self) -> State:
         """The state as it is now. To change it, yield an event with a `state_delta`."""
-        return State(dict(self.invocation.session.state))
+        return State(self.invocation.session.state, check=refuse)
 
     def child(self, node: Node) -> InvocationContext:
         """The context of an agent that this one runs. Below a parallel, each agent adds its name to the branch."""

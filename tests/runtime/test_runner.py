@@ -304,3 +304,17 @@ def test_an_agent_of_ones_own_that_yields_nothing_is_refused_where_it_is_written
         class Silent(BaseAgent):
             async def _run_async_impl(self, ctx: Any) -> None:  # type: ignore[override]
                 pass
+
+
+def test_state_that_is_only_read_refuses_a_write() -> None:
+    def writes(ctx: CallbackContext) -> str:
+        ctx.state["k"] = "v"
+        return "never"
+
+    def deletes(ctx: CallbackContext) -> str:
+        del ctx.state["there"]
+        return "never"
+
+    for instruction, key in ((writes, "k"), (deletes, "there")):
+        with pytest.raises(StateValueError, match=f"state key '{key}' cannot be written here"):
+            Runner(LlmAgent(name="A", instruction=instruction), model="echo").run("hi", state={"there": 1})
