@@ -12,4 +12,6 @@ def anyio_backend() -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-help", action="store_true", help="write the help of magics and verbs anew (tests/notebook/help)")
+    parser.addoption(
+        "--update-help", action="store_true", help="write the help of magics and verbs anew (tests/notebook/help)"
+    )

@@ -41,12 +41,12 @@ def to_python(root: BaseAgent) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-_MAIN: Final = '''if __name__ == "__main__":
+_MAIN: Final = """if __name__ == "__main__":
     import sys
 
     from adknb import Runner
 
-    print(Runner({name}, model="local").run(" ".join(sys.argv[1:])).output)'''
+    print(Runner({name}, model="local").run(" ".join(sys.argv[1:])).output)"""
 
 
 class _Module:
@@ -66,7 +66,9 @@ class _Module:
         if agent.sub_agents:
             lines.append(f"sub_agents={_listed([self._agent(child) for child in agent.sub_agents])},")
         variable = self._variable(agent)
-        self.agents.append("\n".join([f"{variable} = {type(agent).__name__}(", *(f"    {line}" for line in lines), ")"]))
+        self.agents.append(
+            "\n".join([f"{variable} = {type(agent).__name__}(", *(f"    {line}" for line in lines), ")"])
+        )
         return variable
 
     def _written(self, agent: BaseAgent) -> Iterator[str]:
@@ -96,7 +98,13 @@ class _Module:
             return text_literal(value)
         if isinstance(value, Callable):  # type: ignore[arg-type]  # an instruction function
             return self.sources.reference(value, place)
-        plain = value.value if isinstance(value, IncludeContents) else value.to_dict() if hasattr(value, "to_dict") else value
+        plain = (
+            value.value
+            if isinstance(value, IncludeContents)
+            else value.to_dict()
+            if hasattr(value, "to_dict")
+            else value
+        )
         source = literal(plain)
         if source is None:
             raise NotSupported(f"{place}: {value!r} cannot be written into a module")

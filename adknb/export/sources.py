@@ -66,7 +66,11 @@ class Sources:
             raise NotSupported(f"{place}: {name!r} is made inside another function. Define it in a cell of its own.")
         names = vars(sys.modules[value.__module__]) if inspect.isclass(value) else value.__globals__
         for used in _names_in(source):
-            if used in names and used != name and not (hasattr(builtins, used) and names[used] is getattr(builtins, used)):
+            if (
+                used in names
+                and used != name
+                and not (hasattr(builtins, used) and names[used] is getattr(builtins, used))
+            ):
                 self._define(used, names[used], f"{place}: {name}")
         self.definitions.append(source)
 
@@ -84,4 +88,6 @@ def _importable_from(name: str, value: Any) -> tuple[str, str] | None:
     if module is None or module == "__main__" or getattr(sys.modules.get(module), "__spec__", None) is None:
         return None
     known = getattr(value, "__name__", name)
-    return next(((module, known) for known in (known, name) if getattr(sys.modules[module], known, None) is value), None)
+    return next(
+        ((module, known) for known in (known, name) if getattr(sys.modules[module], known, None) is value), None
+    )

@@ -68,7 +68,10 @@ def test_the_module_sends_the_same_prompts_in_a_process_without_a_notebook(tmp_p
     )
     root = ticket_pipeline()
     draft = root.sub_agents[1].model_copy(
-        update={"before_agent_callback": (cell["require_triage"],), "instruction": 'Seen: {seen}. """Quoted""" \\n {triage}"'}
+        update={
+            "before_agent_callback": (cell["require_triage"],),
+            "instruction": 'Seen: {seen}. """Quoted""" \\n {triage}"',
+        }
     )
     root = root.model_copy(update={"sub_agents": (root.sub_agents[0], draft, root.sub_agents[2])})
     (tmp_path / "ticket_module.py").write_text(root.to_python())
