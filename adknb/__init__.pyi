@@ -24,6 +24,7 @@ from .core.errors import (
     AdknbError as AdknbError,
     AgentError as AgentError,
     AgentNameError as AgentNameError,
+    CassetteMissError as CassetteMissError,
     LlmCallsLimitExceededError as LlmCallsLimitExceededError,
     MissingArtifactError as MissingArtifactError,
     MissingKeyError as MissingKeyError,
@@ -78,6 +79,11 @@ from .core.tools import (
 from .core.usage import Usage as Usage
 from .models.echo import EchoModel as EchoModel
 from .models.local import LocalModel as LocalModel
+from .models.replay import (
+    ReplayModel as ReplayModel,
+    recording as recording,
+)
+from .models.request_key import request_key as request_key
 from .models.scripted import ScriptedModel as ScriptedModel
 from .notebook.current import bench as bench
 from .runtime.callbacks import (

@@ -238,9 +238,13 @@ def main() -> int:
 
 
 def environment() -> str:
-    cpu = next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name"))
     packages = ", ".join(f"{name} {version(name)}" for name in ("google-adk", "langgraph", "pydantic"))
-    return f"adknb {adknb.__version__}, {packages}, Python {platform.python_version()}, {cpu.partition(': ')[2]}\n"
+    return f"adknb {adknb.__version__}, {packages}, Python {platform.python_version()}, {cpu_name()}\n"
+
+
+def cpu_name() -> str:
+    cpu = next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name"))
+    return cpu.partition(": ")[2]
 
 
 def markdown(rows: list[Row]) -> list[str]:

@@ -89,6 +89,10 @@ class ReplyMissingError(ModelError):
     """A scripted model has no reply left for an agent."""
 
 
+class CassetteMissError(ModelError):
+    """A file of recorded replies holds none to a request; the message shows the nearest one and where they differ."""
+
+
 class OutputSchemaError(AdknbError):
     """A reply met an output schema in a way that stops the real ADK."""
 

@@ -31,7 +31,8 @@ class LlmRequest:
     `sources` holds, for each content, the event that it came from (None for one that the SDK or a callback made up).
     `tools` maps names to declarations as they are sent. `config` holds temperature, response_schema and the like.
     `ordinal` counts the agent's earlier requests in the session: 0 for its first. It is not sent; scripted and
-    recorded replies are found by it, so that a step run again gets the same reply again.
+    recorded replies are found by it, so that a step run again gets the same reply again. `repeat` counts the repeats of
+    a comparison that asks the same several times, from 0; it is not sent either, and keeps their replies apart.
     """
 
     agent: str
@@ -42,6 +43,7 @@ class LlmRequest:
     tools: dict[str, dict[str, Any]] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)
     ordinal: int = 0
+    repeat: int = 0
 
     @property
     def system_instruction(self) -> str | None:
@@ -63,7 +65,7 @@ class LlmRequest:
         """A copy whose lists and dicts can be changed without touching this one."""
         return LlmRequest(
             self.agent, self.model, list(self.system), list(self.contents), list(self.sources),
-            dict(self.tools), dict(self.config), self.ordinal,
+            dict(self.tools), dict(self.config), self.ordinal, self.repeat,
         )  # fmt: skip
 
 

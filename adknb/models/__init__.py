@@ -1,8 +1,19 @@
-"""Who answers: replies written in advance, an echo, and a real model on this machine."""
+"""Who answers: replies written in advance or recorded, an echo, and real models."""
 
 from adknb.models.echo import EchoModel
 from adknb.models.local import LocalModel
+from adknb.models.replay import ReplayModel, recording
+from adknb.models.request_key import request_key
 from adknb.models.resolve import register_model, resolve_model
 from adknb.models.scripted import ScriptedModel
 
-__all__ = ["EchoModel", "LocalModel", "ScriptedModel", "register_model", "resolve_model"]
+__all__ = [
+    "EchoModel",
+    "LocalModel",
+    "ReplayModel",
+    "ScriptedModel",
+    "recording",
+    "register_model",
+    "request_key",
+    "resolve_model",
+]

@@ -75,6 +75,11 @@ class LocalModel:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     @property
+    def identity(self) -> str:
+        """What recorded replies belong to: the file's content, wherever it lies and whatever it is called."""
+        return f"gguf:{self.file_hash}"
+
+    @property
     def loaded(self) -> bool:
         """Whether the file is in memory."""
         return self._engine.loaded

@@ -9,6 +9,7 @@ from adknb.core.errors import ModelError, SpecError, near_names
 from adknb.core.protocols import Model
 from adknb.models.echo import EchoModel
 from adknb.models.local import LocalModel
+from adknb.models.replay import replayed
 
 ModelFactory = Callable[[str], Model]
 """Makes the model of a name; the whole name is given."""
@@ -17,8 +18,8 @@ ModelFactory = Callable[[str], Model]
 def resolve_model(value: object, *, registry: Mapping[str, ModelFactory] | None = None) -> Model:
     """The model that `value` stands for: a model object itself, or a name.
 
-    adknb's own names are `echo`, `local` and `local:PATH.gguf`. Others come from `registry`, which maps a prefix to the
-    factory of its names; without it, from `register_model`. Raises `ModelError` that says what works.
+    adknb's own names are `echo`, `local`, `local:PATH.gguf` and `replay:PATH`. Others come from `registry`, which maps a
+    prefix to the factory of its names; without it, from `register_model`. Raises `ModelError` that says what works.
     """
     if isinstance(value, str):
         return _factory(value, _registered if registry is None else registry)(value)
@@ -49,7 +50,13 @@ def _factory(name: str, registry: Mapping[str, ModelFactory]) -> ModelFactory:
     fitting = [prefix for prefix in registry if name == prefix or name.startswith(tuple(prefix + end for end in ":/-"))]
     if fitting:
         return registry[max(fitting, key=len)]
-    works = ["'echo'", "'local'", "'local:PATH.gguf'", *(f"names that begin with {prefix!r}" for prefix in registry)]
+    works = [
+        "'echo'",
+        "'local'",
+        "'local:PATH.gguf'",
+        "'replay:PATH'",
+        *(f"names that begin with {prefix!r}" for prefix in registry),
+    ]
     raise ModelError(
         f"there is no model {name!r}.{near_names(name, [*_BUILT_IN, *registry])} What works: {', '.join(works)}, or a "
         "model object, for example Runner(root, model=ScriptedModel({…})). For names of your own: register_model."
@@ -70,5 +77,5 @@ def _local(name: str) -> Model:
     return LocalModel(name.removeprefix("local").removeprefix(":") or None)
 
 
-_BUILT_IN: Final[dict[str, ModelFactory]] = {"scripted": _scripted, "echo": _echo, "local": _local}
+_BUILT_IN: Final[dict[str, ModelFactory]] = {"scripted": _scripted, "echo": _echo, "local": _local, "replay": replayed}
 _registered: Final[dict[str, ModelFactory]] = {}

@@ -45,16 +45,16 @@ def test_scripted_asks_for_its_replies() -> None:
 @pytest.mark.parametrize(
     ("name", "near"),
     [
-        ("gemini-2.5-flash", " There are: 'echo', 'local', 'mine', 'scripted'."),
+        ("gemini-2.5-flash", " There are: 'echo', 'local', 'mine', 'replay', 'scripted'."),
         ("ecko", " Did you mean 'echo'?"),
-        ("", " There are: 'echo', 'local', 'mine', 'scripted'."),
+        ("", " There are: 'echo', 'local', 'mine', 'replay', 'scripted'."),
     ],
 )
 def test_an_unknown_name_says_what_works(name: str, near: str) -> None:
     with pytest.raises(ModelError) as caught:
         resolve_model(name, registry={"mine": lambda name: MODEL})
     assert str(caught.value) == (
-        f"there is no model {name!r}.{near} What works: 'echo', 'local', 'local:PATH.gguf', "
+        f"there is no model {name!r}.{near} What works: 'echo', 'local', 'local:PATH.gguf', 'replay:PATH', "
         "names that begin with 'mine', or a model object, for example Runner(root, model=ScriptedModel({…})). "
         "For names of your own: register_model."
     )
