@@ -60,7 +60,7 @@ def agent_options(line: argparse.Namespace, known: AgentOptions = _NONE) -> Agen
     """
     config = dict(known.config)
     if line.config is not None:
-        config |= _json_object("--config", line.config)
+        config |= _config(line.config)
     for name, convert in (("temperature", float), ("max_output_tokens", int), ("seed", int)):
         value = getattr(line, name)
         if value is not None:
@@ -68,8 +68,6 @@ def agent_options(line: argparse.Namespace, known: AgentOptions = _NONE) -> Agen
                 config[name] = convert(value)
             except ValueError:
                 raise UsageError(f"--{name.replace('_', '-')} takes a number, not {value!r}") from None
-    if config:
-        GenerateContentConfig(**config)  # an unknown field is told here, where it was written
     said = {
         name: getattr(line, name)
         for name in ("key", "include", "description", "model", "schema", "prompt_file")
@@ -109,11 +107,13 @@ def _names(text: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip()) if text else ()
 
 
-def _json_object(option: str, text: str) -> dict[str, Any]:
+def _config(text: str) -> dict[str, Any]:
+    """`--config`, checked here, where it was written."""
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise UsageError(f"{option} takes a JSON object, quoted: {option} '{{\"top_p\": 0.9}}'. {error}") from None
+        raise UsageError(f"--config takes a JSON object, quoted: --config '{{\"top_p\": 0.9}}'. {error}") from None
     if not isinstance(value, dict):
-        raise UsageError(f"{option} takes a JSON object, not {text}")
+        raise UsageError(f"--config takes a JSON object, quoted: --config '{{\"top_p\": 0.9}}', not {text}")
+    GenerateContentConfig(**value)
     return value

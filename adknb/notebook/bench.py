@@ -81,7 +81,7 @@ class Bench:
         if isinstance(value, BaseAgent):
             return value
         agents = [known for known, found in self.namespace.items() if isinstance(found, BaseAgent)]
-        what = f" (the variable is a {type(value).__name__})" if value is not None else ""
+        what = f" (the variable is of type {type(value).__name__})" if value is not None else ""
         raise SpecError(f"there is no pipeline {name!r}{what}.{near_names(name, [*self.pipelines, *agents])}")
 
     def record(self, run: str | None = None, pipeline: str | None = None, *, trials: bool = True) -> Record:
@@ -166,8 +166,8 @@ class Bench:
         known = self.pipeline(pipeline)
         agent = known[name]
         if not 1 <= number <= len(agent.versions):
-            have = f"versions 1 to {len(agent.versions)}" if agent.versions else "no earlier version"
-            raise SpecError(f"agent {name!r} has {have}, not {number}. See them: %adk history {name}")
+            have = f"versions 1 to {len(agent.versions)}, not {number}" if agent.versions else "no earlier version"
+            raise SpecError(f"agent {name!r} has {have}. See them: %adk history {name}")
         version = agent.versions[number - 1]
         restored = agent.edited(version.prompt, version.options, agent.cell)
         changed = {**self.pipelines, known.name: known.with_agent(restored)}
@@ -207,6 +207,8 @@ class Bench:
             )
         replaced = self._replaced_turn(session, request)
         runner = self._runner(self.root(pipeline), name, chosen)
+        if not request.pause:
+            runner.check_models()
 
         def work() -> Run:
             if replaced is not None:
@@ -350,7 +352,7 @@ class Bench:
         turns = session.turns if session is not None else []
         if request.turn is not None:
             if not 1 <= request.turn <= len(turns) + 1:
-                have = f"turns 1 to {len(turns)}" if turns else "no turns yet"
+                have = f"{len(turns)} turn{'s' if len(turns) > 1 else ''}" if turns else "no turns yet"
                 raise RunStateError(
                     f"session {request.session!r} has {have}, so --turn {request.turn} neither replaces nor follows one"
                 )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from adknb.core.errors import NotSupported
+from adknb.models.resolve import resolve_model
 from adknb.notebook.pipelines import named_model
 
 _LATER_OPTIONS: Final = {
@@ -22,7 +23,7 @@ _LATER_VALUES: Final = {
 def choices(options: Namespace, namespace: Mapping[str, Any]) -> dict[str, Any]:
     """The model, rules and strategy that the line names, as a Runner takes them; a variable's value where it is one.
 
-    Raises `NotSupported` for what comes later.
+    Raises `NotSupported` for what comes later, `ModelError` for a model that there is not.
     """
     for name, what in _LATER_OPTIONS.items():
         if getattr(options, name, None) is not None:
@@ -33,6 +34,7 @@ def choices(options: Namespace, namespace: Mapping[str, Any]) -> dict[str, Any]:
             raise NotSupported(f"--{name} {chosen[name]} comes with a later version. {now}")
     if chosen["model"] is not None:
         chosen["model"] = named_model(namespace, chosen["model"])
+        resolve_model(chosen["model"])
     strategy = namespace.get(chosen["strategy"] or "")
     if isinstance(strategy, Mapping) or hasattr(strategy, "contents"):
         chosen["strategy"] = strategy

@@ -7,13 +7,20 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from textwrap import fill
-from typing import Any, Final, Literal, NoReturn
+from typing import Any, Final, Literal
 
 from adknb.core.errors import AdknbError, near_names
 
 Takes = Literal["nothing", "one", "several"]
 WIDTH: Final = 100
 """Columns of a help text."""
+
+_NOTHING: Final = object()
+_AS_ARGPARSE: Final[dict[str, dict[str, Any]]] = {
+    "nothing": {"action": "store_true"},
+    "one": {"nargs": "?", "const": _NOTHING},
+    "several": {"action": "extend", "nargs": "*", "default": []},
+}
 
 
 class UsageError(AdknbError):
@@ -42,6 +49,13 @@ class Option:
     def shown(self) -> str:
         metavar = self.metavar or "|".join(self.choices)
         return {"nothing": self.name, "one": f"{self.name} {metavar}", "several": f"{self.name} {metavar} …"}[self.takes]
+
+    def check(self, value: Any, given: bool, invocation: str) -> None:
+        """Raise `UsageError` when the option is given without a value, or with one that is not of its choices."""
+        if value is _NOTHING or (given and value == []):
+            raise UsageError(f"{invocation}: {self.name} needs a value: {self.shown}, {self.help}")
+        if self.choices and value is not None and value not in self.choices:
+            raise UsageError(f"{invocation}: {self.name} takes {' or '.join(self.choices)}, not {value!r}")
 
 
 TRACEBACK: Final = Option("--traceback", "show Python's traceback when it fails", takes="nothing")
@@ -100,41 +114,40 @@ class Command:
 
     def parse(self, line: str) -> argparse.Namespace:
         """Read the rest of a magic's line. Raises `UsageError` that names what is wrong and what would be right."""
-        parser = _Parser(prog=self.invocation, add_help=False, allow_abbrev=False)
-        for argument in self.arguments:
-            parser.add_argument(argument.name, nargs=None if argument.count == "1" else argument.count)
-        for option in self.options:
-            _add_option(parser, option)
         try:
             words = shlex.split(line)
         except ValueError as error:
             raise UsageError(f"{self.invocation}: {error}. Check the quotes in: {line}") from None
+        known = [option.name for option in self.options]
         for word in words:
             name = word.partition("=")[0]
-            known = [option.name for option in self.options]
             if name.startswith("--") and name not in known:
                 raise UsageError(f"{self.invocation}: there is no option {name!r}.{near_names(name, known)}")
-        options, rest = parser.parse_known_args(words)
-        if rest:
-            raise UsageError(f"{self.invocation}: {rest[0]!r} is one word too many. {self._usage()}")
-        return options
+        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+        parser.add_argument("words", nargs="*")
+        for option in self.options:
+            parser.add_argument(option.name, dest=option.destination, **_AS_ARGPARSE[option.takes])
+        found, rest = parser.parse_known_intermixed_args(words)
+        for option in self.options:
+            option.check(getattr(found, option.destination), option.name in words, self.invocation)
+        self._take_words(found, [*found.words, *rest])
+        return found
+
+    def _take_words(self, found: argparse.Namespace, words: list[str]) -> None:
+        """Give each argument its words. They are read together, because argparse tells them apart too early."""
+        for argument in self.arguments:
+            if argument.count in ("*", "+"):
+                value: Any = [words.pop(0) for _ in range(len(words))]
+            else:
+                value = words.pop(0) if words else None
+            if not value and argument.count in ("1", "+"):
+                raise UsageError(f"{self.invocation}: {argument.name.upper()} is missing: {argument.help}. {self._usage()}")
+            setattr(found, argument.name, value)
+        if words:
+            raise UsageError(f"{self.invocation}: {words[0]!r} is one word too many. {self._usage()}")
 
     def _usage(self) -> str:
         return f"Write: {self.synopsis}" if len(self.synopsis) < 100 else f"`{self.invocation} --help` has all options."
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.prog}: {message}")
-
-
-def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
-    if option.takes == "nothing":
-        parser.add_argument(option.name, dest=option.destination, action="store_true")
-    elif option.takes == "one":
-        parser.add_argument(option.name, dest=option.destination, choices=option.choices or None)
-    else:
-        parser.add_argument(option.name, dest=option.destination, action="extend", nargs="+", default=[])
 
 
 def _wrapped(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from adknb.core.run import Run
 from adknb.notebook.bench import Bench
+from adknb.notebook.failures import mark_shown
 from adknb.notebook.shown import display
 
 REDRAW_SECONDS = 0.15
@@ -40,8 +41,10 @@ class LiveRun:
     ) -> None:
         self._bench.observer = self._before
         self._forget_later()
-        if self._run is not None and kind is not None:
+        if self._run is not None and self._run is self._bench.last and kind is not None:
             self.show(self._run)
+            if error is self._run.error:
+                mark_shown(error)
 
     def show(self, run: Run) -> None:
         """Draw the run now."""

@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from adknb.core.errors import SpecError
 from adknb.core.run import RunConfig
 from adknb.notebook.command import TRACEBACK, Argument, Option, UsageError
 from adknb.notebook.pipelines import Pipeline
@@ -101,7 +100,7 @@ def start_state(pairs: list[str], variable: str | None, namespace: Mapping[str, 
             raise UsageError(f"--state-from names {variable!r}, which the notebook does not define. Run its cell first.")
         value = namespace[variable]
         if not isinstance(value, Mapping):
-            raise UsageError(f"--state-from: {variable} is a {type(value).__name__}, not a dict")
+            raise UsageError(f"--state-from: {variable} is of type {type(value).__name__}, not a dict")
         state.update(value)
     for pair in pairs:
         key, found, value = pair.partition("=")
@@ -122,13 +121,13 @@ def line_message(variable: str | None, namespace: Mapping[str, Any]) -> str:
     if variable is None:
         raise UsageError(
             "the message is missing. %pipeline takes it from a variable: %pipeline NAME --input VARIABLE. Or write it below "
-            "%%pipeline NAME."
+            "%%pipeline NAME. To go on from a step of the last run: %pipeline NAME --from STEP"
         )
     if variable not in namespace:
         raise UsageError(f"--input names {variable!r}, which the notebook does not define. Run its cell first.")
     value = namespace[variable]
     if not isinstance(value, str):
-        raise SpecError(f"--input: {variable} is a {type(value).__name__}, not text")
+        raise UsageError(f"--input: {variable} is of type {type(value).__name__}, not text")
     return value
 
 

@@ -116,8 +116,8 @@ class LlmNode(Node):
         value = default if value is None else value
         if value is None:
             raise ModelError(
-                f"agent {self.name!r} has no model. Give it one (`LlmAgent(model=…)`), or all of them: `Runner(root, model=…)`; "
-                'model="echo" repeats the message, model="local" runs a small model here.'
+                f"agent {self.name!r} has no model. Give it one (`LlmAgent(model=…)`), or all of them: `Runner(root, model=…)`, in a "
+                'notebook `%adk use --model …`. "echo" repeats the message, "local" runs a small model here.'
             )
         return resolve(value)
 

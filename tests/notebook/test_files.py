@@ -135,7 +135,7 @@ def test_loading_is_one_change_and_keeps_versions_and_cells(notebook: Notebook, 
         ),
         (
             "%%agents p\n%agent A --config 3\nx\n",
-            "{path}, line 2: --config takes a JSON object, not 3",
+            "{path}, line 2: --config takes a JSON object, quoted: --config '{{\"top_p\": 0.9}}', not 3",
         ),
         (
             "%%agents p\n%agent A --config '{\"temprature\": 1}'\nx\n",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any, Final
 
-from adknb.core.errors import RunStateError
+from adknb.core.errors import RunStateError, near_names
 from adknb.notebook.bench import Bench
+from adknb.notebook.bench_tables import RUNS, run_rows
 from adknb.notebook.cards.prompt_card import PromptView
 from adknb.notebook.cards.styler import readable_frame
 from adknb.notebook.command import Argument, Command, Option, UsageError
@@ -14,7 +15,6 @@ from adknb.notebook.results import RunDiff
 from adknb.notebook.shown import shown_table, view_of
 from adknb.notebook.verbs.go import RUN
 from adknb.tables.frame import frame
-from adknb.notebook.bench_tables import RUNS, run_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,8 +28,8 @@ def _of(bench: Bench, options: Namespace) -> Any:
     if name is None:
         return bench.record(options.run).run
     if name not in bench.sessions:
-        known = ", ".join(bench.sessions) or "none"
-        raise RunStateError(f"there is no session {name!r}; the bench has: {known}")
+        near = near_names(name, bench.sessions)
+        raise RunStateError(f"there is no session {name!r}.{near} Begin one: %%pipeline … --session {name}")
     return bench.sessions[name]
 
 
@@ -56,6 +56,9 @@ def prompt(bench: Bench, options: Namespace) -> PromptView:
         number = int(options.request or 1)
     except ValueError:
         raise UsageError(f"--request takes a number from 1, not {options.request!r}") from None
+    if not 1 <= number <= len(step.requests):
+        sent = f"sent requests 1 to {len(step.requests)}, not {number}" if step.requests else "sent no request"
+        raise RunStateError(f"step {step.name!r} of run {run.id} {sent}")
     return PromptView(run, step.name, number)
 
 
