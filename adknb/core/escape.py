@@ -6,16 +6,20 @@ import html
 import re
 from typing import Final
 
+_NONCHARACTERS: Final = "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
 _HIDDEN: Final = re.compile(
     "["
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but tab and line feed: they drive terminals
-    "\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f"
-    "\u3164\ufeff\uffa0\ufff0-\ufffb"  # invisible, or turning the direction of what follows
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"  # invisible, or turning what follows
     "\ud800-\udfff"  # lone surrogates: no encoding has them
+    f"\ufdd0-\ufdef{_NONCHARACTERS}"  # never a character: HTML forbids them, fonts draw nothing
     "\U000e0000-\U000e0fff"  # tags and variation selectors in which whole sentences can be hidden
     "]"
     # joiners belong between characters of other scripts and in emoji; elsewhere they only hide
     "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
+    # a variation selector chooses the look of a symbol, or of a digit on its key
+    "|(?<![^\x00-\x22\x24-\x29\x2b-\x2f\x3a-\x7f])[\ufe00-\ufe0f]"
     # one joiner or variation selector has a meaning; runs of them spell what nobody sees
     "|(?<=[\u200c\u200d])[\u200c\u200d\ufe00-\ufe0f]|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]"
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from adknb.core.escape import escape, one_line
+from adknb.core.escape import escape, one_line, visible
 from adknb.notebook.cards.style import style
 
 CUT: Final = 100
@@ -16,6 +17,9 @@ WHOLE: Final = 20_000
 """Characters that a click shows; the rest of a longer text stays in the object."""
 WORD: Final = 24
 """Characters of the longest word that a column makes room for."""
+WIDE_WORD: Final = 4
+"""The same where characters may be as wide as a line, which they can be beyond the alphabets of Europe and the Near East."""
+_WIDE: Final = re.compile("[\u0900-\u1fff\u2e80-\U0010ffff]")
 ROWS: Final = 60
 """Rows of a table; the middle of a longer one is left out."""
 
@@ -101,7 +105,12 @@ def _row(columns: Sequence[tuple[str, str]], cells: Sequence[str]) -> str:
 
 def _long(text: str) -> str:
     """The class of a text with a word too long for a column: it breaks anywhere, so that the table holds."""
-    return "adknb-long" if any(len(word) > WORD for word in text[:WHOLE].split()) else ""
+    return "adknb-long" if any(_is_long(word) for word in visible(text[:WHOLE]).split()) else ""
+
+
+def _is_long(word: str) -> bool:
+    """Whether a word needs more room than a column makes."""
+    return len(word) > WORD or (len(word) > WIDE_WORD and _WIDE.search(word) is not None)
 
 
 def _remainder(text: str) -> str:
