@@ -10,6 +10,7 @@ from adknb.core.specs import BaseAgent
 from adknb.notebook.bench import Bench
 from adknb.notebook.command import Command
 
+_ASSIGNED = re.compile(r"^\s*[\w.]+\s*=\s*(?=%)")
 _PLACEHOLDER = re.compile(r"\{([^{}\n]*)$")
 
 
@@ -24,7 +25,7 @@ def complete(bench: Bench, verbs: Mapping[str, Command], text: str) -> tuple[str
         if started is not None:
             fragment = started.group(1)
             return fragment, [key for key in keys(bench) if key.startswith(fragment)]
-    words = line.split()
+    words = _ASSIGNED.sub("", line).split()
     if not words or not words[0].startswith("%"):
         return "", []
     fragment = "" if line[-1:].isspace() else words[-1]
@@ -81,7 +82,8 @@ def _known(bench: Bench, kind: str) -> list[str]:
         "sessions": lambda: bench.sessions,
         "steps": lambda: _steps(bench),
     }
-    return sorted(dict.fromkeys(finders[kind]())) if kind in finders else []
+    names = list(dict.fromkeys(finders[kind]())) if kind in finders else []
+    return names if kind == "runs" else sorted(names)
 
 
 def keys(bench: Bench) -> list[str]:
@@ -124,6 +126,7 @@ def matcher(bench: Bench, verbs: Mapping[str, Command]) -> Any:
             "completions": [SimpleCompletion(text=name, type="adknb") for name in names],
             "matched_fragment": fragment,
             "suppress": bool(names),
+            "ordered": True,
         }
 
     return as_matcher(adknb_matcher)
