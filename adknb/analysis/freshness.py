@@ -88,7 +88,7 @@ class Ledger:
         for event in events:
             self.events.append(event)
             for key, value in event.actions.state_delta.items():
-                removed = isinstance(value, str) and value == REMOVED
+                removed = value is REMOVED
                 author = self.step_of.get(event.id, event.author)
                 write = Write(
                     key, None if removed else value, state.get(key), key in state, removed, event, len(self.events),

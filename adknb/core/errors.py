@@ -23,6 +23,10 @@ class AdknbError(Exception):
     run: Run | None = None
     agent: str | None = None
 
+    def __str__(self) -> str:
+        text = str(self.args[0]) if self.args else ""
+        return text if self.agent is None or repr(self.agent) in text else f"agent {self.agent!r}: {text}"
+
     def as_adk(self, adk_type: str, adk_message: str | None) -> AdknbError:
         """This error, said also as the real ADK says it."""
         self.adk_type, self.adk_message = adk_type, adk_message
@@ -47,9 +51,6 @@ class MissingKeyError(AdknbError, KeyError):
     def __init__(self, message: str, key: str) -> None:
         super().__init__(message)
         self.key = key
-
-    def __str__(self) -> str:  # KeyError would show the repr of the message
-        return str(self.args[0])
 
 
 class MissingArtifactError(AdknbError):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adknb.core.content import Content, FunctionCall, FunctionResponse
+from adknb.core.state import REMOVED, REMOVED_TEXT
 from adknb.core.usage import Usage
 
 USER = "user"
@@ -97,7 +98,9 @@ class Event:
             "author": self.author,
             "timestamp": self.timestamp,
             "content": self.content.to_dict() if self.content is not None else None,
-            "state_delta": self.actions.state_delta,
+            "state_delta": {
+                key: REMOVED_TEXT if value is REMOVED else value for key, value in self.actions.state_delta.items()
+            },
         }
         optional: dict[str, Any] = {
             "artifact_delta": self.actions.artifact_delta,
@@ -123,7 +126,10 @@ class Event:
             timestamp=data["timestamp"],
             content=Content.from_dict(data["content"]) if data.get("content") is not None else None,
             actions=EventActions(
-                state_delta=dict(data.get("state_delta") or {}),
+                state_delta={
+                    key: REMOVED if value == REMOVED_TEXT else value
+                    for key, value in (data.get("state_delta") or {}).items()
+                },
                 artifact_delta=dict(data.get("artifact_delta") or {}),
                 transfer_to_agent=data.get("transfer_to_agent"),
                 escalate=bool(data.get("escalate", False)),

@@ -33,7 +33,8 @@ class RunConfig:
 class Session(views.Viewed):
     """A conversation. `events` only grows; `history` is what requests see: the events of each turn's current Run.
 
-    `chain` holds the turns in order. `state` holds every scope's keys under their prefixes; the `app:` and `user:`
+    `chain` holds the turns in order, `under_way` the run that is going on.
+    `state` holds every scope's keys under their prefixes; the `app:` and `user:`
     values are shared through `scopes`.
     """
 
@@ -45,6 +46,7 @@ class Session(views.Viewed):
     history: list[Event] = field(default_factory=list)
     chain: list[Turn] = field(default_factory=list)
     scopes: Scopes = field(default_factory=Scopes)
+    under_way: Run | None = None
 
     @property
     def turns(self) -> list[Run]:

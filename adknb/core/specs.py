@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import enum
-import hashlib
 import inspect
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
@@ -43,6 +42,16 @@ class Spec(BaseModel):
                 super().__init__(**data)
             except ValidationError as error:
                 raise SpecError(_explain(type(self), data, error)) from None
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with the fields of `update` changed, checked like a new one (pydantic's own would not check)."""
+        return type(self)(**{**dict(self), **(update or {})})
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise SpecError(
+            f"{type(self).__name__} {getattr(self, 'name', '')!r} cannot be changed. Make a changed copy: "
+            f"agent.model_copy(update={{{name!r}: …}})"
+        )
 
 
 class GenerateContentConfig(Spec):
@@ -99,7 +108,7 @@ class BaseAgent(Spec):
     @field_validator("before_agent_callback", "after_agent_callback", mode="before")
     @classmethod
     def _several_callbacks(cls, value: object) -> object:
-        return as_tuple(value)
+        return _callbacks(value)
 
     def run_async(self, ctx: InvocationContext) -> AsyncGenerator[Event]:
         """Run this agent inside a custom agent's `_run_async_impl`; yields its events as they come."""
@@ -185,22 +194,19 @@ class LlmAgent(BaseAgent):
     )
     @classmethod
     def _several_model_callbacks(cls, value: object) -> object:
-        return as_tuple(value)
+        return _callbacks(value)
+
+    @field_validator("instruction", "global_instruction", mode="before")
+    @classmethod
+    def _text_or_function(cls, value: object) -> object:
+        if not isinstance(value, str) and not callable(value):
+            raise ValueError(f"an instruction is text or a function, not {value!r}")
+        return value
 
     @property
     def function_tools(self) -> tuple[FunctionTool, ...]:
         """`tools`, each as the FunctionTool that it became."""
         return tuple(as_tool(tool) for tool in self.tools)
-
-    @property
-    def prompt_hash(self) -> str:
-        """Twelve hex digits that change when the instruction's text (or the function's code) does."""
-        if isinstance(self.instruction, str):
-            source = self.instruction.encode("utf-8", "surrogatepass")
-        else:
-            code = getattr(self.instruction, "__code__", None)
-            source = code.co_code if code is not None else repr(self.instruction).encode()
-        return hashlib.sha256(source).hexdigest()[:12]
 
 
 class SequentialAgent(BaseAgent):
@@ -222,6 +228,14 @@ class LoopAgent(BaseAgent):
         if value is not None and value < 0:
             raise ValueError("max_iterations must be 0 or more, or None for no limit")
         return value
+
+
+def _callbacks(value: object) -> tuple[Any, ...]:
+    callbacks = as_tuple(value)
+    for callback in callbacks:
+        if not callable(callback):
+            raise ValueError(f"a callback must be a function, not {callback!r}")
+    return callbacks
 
 
 def as_tuple(value: object) -> tuple[Any, ...]:

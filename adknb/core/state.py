@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from adknb.core.errors import StateValueError
+from adknb.core.json_values import copied, fault
 
 APP_PREFIX: Final = "app:"
 USER_PREFIX: Final = "user:"
 TEMP_PREFIX: Final = "temp:"
-REMOVED: Final = "__ADK_SENTINEL_REMOVED__"
-"""Stands in a state delta for a key that was deleted, as in ADK Java's `State.REMOVED`."""
+
+
+class Removed:
+    """Stands in a state delta for a key that was deleted (ADK Java's `State.REMOVED`)."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "REMOVED"
+
+    def __copy__(self) -> Removed:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Removed:
+        return self
+
+    def __reduce__(self) -> str:
+        return "REMOVED"
+
+
+REMOVED: Final = Removed()
+REMOVED_TEXT: Final = "__ADK_SENTINEL_REMOVED__"
+"""How ADK Java spells it in JSON."""
 
 
 def scope(key: str) -> str:
@@ -49,35 +70,20 @@ class Scopes:
 def apply_delta(state: dict[str, Any], delta: Mapping[str, Any]) -> None:
     """Write an event's delta into `state`, in place; `REMOVED` deletes the key."""
     for key, value in delta.items():
-        if value == REMOVED and isinstance(value, str):
+        if value is REMOVED:
             state.pop(key, None)
         else:
-            state[key] = value
+            state[key] = copied(value)
 
 
 def check_value(key: str, value: object) -> None:
-    """Raise `StateValueError` unless `value` is JSON: text, number, true, false, null, list or object of these."""
-    if value is None or isinstance(value, (str, bool, int)):
-        return
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise StateValueError(f"state key {key!r}: {value} is not a JSON number")
-        return
-    if isinstance(value, (list, tuple)):
-        for index, item in enumerate(value):
-            check_value(f"{key}[{index}]", item)
-        return
-    if isinstance(value, Mapping):
-        for name, item in value.items():
-            if not isinstance(name, str):
-                raise StateValueError(f"state key {key!r}: the object's key {name!r} must be text")
-            check_value(f"{key}.{name}", item)
-        return
-    kind = type(value).__name__
-    raise StateValueError(
-        f"state key {key!r}: a {kind} cannot be stored; state holds JSON values only. "
-        "Store text, a number, a list or a dict, or save bulk data as an artifact."
-    )
+    """Raise `StateValueError` unless `value` is JSON."""
+    found = fault(key, value)
+    if found is not None:
+        raise StateValueError(
+            f"state key {found}; state holds JSON values only. "
+            "Store text, a number, a list or a dict, or save bulk data as an artifact."
+        )
 
 
 def refuse(key: str, value: object) -> None:
@@ -115,7 +121,7 @@ class State(MutableMapping[str, Any]):
             raise StateValueError(f"a state key must be text, not {type(key).__name__}: {key!r}")
         self._check(key, value)
         self._value[key] = value
-        self.delta[key] = value
+        self.delta[key] = copied(value)  # a list that is changed in place later leaves the event as it was
 
     def __delitem__(self, key: str) -> None:
         self._check(key, REMOVED)

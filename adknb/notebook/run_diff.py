@@ -188,7 +188,7 @@ def _value(values: Mapping[str, Any], key: str) -> str | None:
     if key not in values:
         return None
     value = values[key]
-    return "(key removed)" if isinstance(value, str) and value == REMOVED else value_text(value)
+    return "(key removed)" if value is REMOVED else value_text(value)
 
 
 def _texts(sent: LlmRequest | None) -> tuple[str | None, ...]:

@@ -12,6 +12,7 @@ from adknb.core.run import JournalEntry, Run, RunConfig, Session
 from adknb.runtime import turns
 from adknb.runtime.context import Invocation
 from adknb.runtime.journal import Journal, is_step
+from adknb.runtime.start import check_start_state
 
 if TYPE_CHECKING:
     from adknb.runtime.runner import Runner
@@ -46,6 +47,7 @@ def rewind(runner: Runner, run: Run, name: str) -> Invocation:
     for entry in invocation.journal.remaining():
         invocation.run.journal.append(entry)
     invocation.run.status = "paused"
+    turns.release(invocation.run)
     for gone in run.step_runs[len(invocation.run.step_runs) :]:
         note = turns.effects_before(invocation.run, gone.agent.name, gone.number)
         if note is not None:
@@ -75,12 +77,18 @@ async def rerun(
     config: RunConfig | None,
 ) -> Invocation:
     """The whole turn again, with the same or another message, and the same limits unless others are given."""
-    for key, value in state.items():
-        runner.rules.check_state_value(key, value)
+    check_start_state(state, runner.rules)
     place = turns.same_turn(run)
     new = runner._new_run(run.session, message, place if config is None else {**place, "config": config})
+    turns.claim(new)
+    before = (list(run.session.chain), dict(run.session.state))
     turns.make_current(new)
-    await runner._store_message(new, state, clear)
+    try:
+        await runner._store_message(new, state, clear)
+    except BaseException:
+        turns.release(new)
+        turns.restore(run.session, *before)
+        raise
     return runner._invocation(new, Journal(new, steps=0 if pause else None))
 
 
@@ -99,6 +107,7 @@ def _branch(
     """
     session: Session = turns.detached(run) if trial else run.session
     new = runner._new_run(session, run.message, turns.same_turn(run))
+    turns.claim(new)
     kept = {event.id for entry in entries for event in entry.events}
     new.turn_events = [event for event in run.turn_events if event is run.turn_events[0] or event.id in kept]
     copies = {id(old): replace(old) for entry in entries for old in entry.steps}

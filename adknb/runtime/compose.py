@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Literal
 
-from adknb.core.errors import AdknbError
+from adknb.core.errors import AdknbError, AgentError, SpecError
 from adknb.core.events import Event
 from adknb.core.run import JournalEntry, Status, StepRun
 from adknb.core.specs import Callbacks, LoopAgent, ParallelAgent, SequentialAgent
@@ -52,9 +52,7 @@ async def _run_step(context: InvocationContext) -> AsyncGenerator[Event]:
     step = context.invocation.begin_step(node, context.branch)
     claimed = context.invocation.claimed  # the innermost step owns an event
     started = time.perf_counter()
-    body = (
-        run_llm(context, node, step) if isinstance(node, LlmNode) else users_items(node.agent._run_async_impl(context))
-    )
+    body = run_llm(context, node, step) if isinstance(node, LlmNode) else _run_custom(context)
     status: Status = "interrupted"
     try:
         async with aclosing(_with_callbacks(context, body, step)) as events:
@@ -71,13 +69,38 @@ async def _run_step(context: InvocationContext) -> AsyncGenerator[Event]:
     except Exception as error:
         status = "failed"
         step.error = error
-        if isinstance(error, AdknbError) and error.agent is None:
+        if not isinstance(error, AdknbError):
+            error.add_note(f"agent {node.name!r}, step {step.name}")
+        elif error.agent is None:
             error.agent = node.name
         raise
     finally:
         step.status = status
         step.stop = len(context.invocation.run.turn_events)
         step.ms = (time.perf_counter() - started) * 1000
+
+
+async def _run_custom(context: InvocationContext) -> AsyncGenerator[Event]:
+    """What the user's own agent yields. What it raises becomes an `AgentError` that names it."""
+    name = context.node.name
+    items = context.agent._run_async_impl(context)
+    if not isinstance(items, AsyncGenerator):
+        raise SpecError(f"agent {name!r}: its _run_async_impl must be an async generator: `async def` with a `yield`.")
+    async with aclosing(users_items(items)) as events:
+        while True:
+            try:
+                event = await anext(events)
+            except StopAsyncIteration:
+                return
+            except AdknbError:
+                raise
+            except Exception as error:
+                raise AgentError(f"agent {name!r} raised {type(error).__name__}: {error}") from error
+            if not isinstance(event, Event):
+                raise SpecError(
+                    f"agent {name!r} yielded {event!r}, which is no Event. Yield ctx.event(Content.model(…))."
+                )
+            yield event
 
 
 def _with_callbacks(

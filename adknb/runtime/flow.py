@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from adknb.core.content import Content, FunctionCall
-from adknb.core.errors import TransferError, near_names
+from adknb.core.errors import ModelError, SpecError, TransferError, near_names
 from adknb.core.events import Event, EventActions
 from adknb.core.requests import LlmRequest, LlmResponse, Request
 from adknb.core.run import StepRun
@@ -81,10 +81,15 @@ async def build_request(context: InvocationContext, node: LlmNode) -> LlmRequest
     system = await system_segments(context, node)
     events = context.session.history
     pairs = context.invocation.strategy.contents(
-        AgentHistory(node.rules, node.agent, node.model.name, context.branch, events)
+        AgentHistory(node.rules, node.agent, node.model_name, context.branch, events)
     )
+    if not isinstance(pairs, list):
+        raise SpecError(
+            f"agent {node.name!r}: the context strategy {context.invocation.strategy.name!r} returned {pairs!r}; "
+            "return a list of (content, event) pairs, such as history.included(IncludeContents.NONE)"
+        )
     return LlmRequest(
-        node.name, node.model.name, system, [pair[0] for pair in pairs], [pair[1] for pair in pairs],
+        node.name, node.model_name, system, [pair[0] for pair in pairs], [pair[1] for pair in pairs],
         node.declarations, node.config,
     )  # fmt: skip
 
@@ -107,6 +112,8 @@ async def _replies(context: InvocationContext, node: LlmNode, step: StepRun) -> 
         return
     request.ordinal = context.invocation.next_ordinal(node.name)
     record = Request(request, seen)
+    if node.model.name != node.model_name and not step.requests:
+        step.notes.append(f"{node.model.name} answered in place of {node.model_name}")
     step.requests.append(record)
     context.invocation.observe()
     started = time.perf_counter()
@@ -114,6 +121,10 @@ async def _replies(context: InvocationContext, node: LlmNode, step: StepRun) -> 
         users_items(node.model.generate_content_async(request, stream=context.invocation.config.streaming))
     ) as replies:
         async for reply in replies:
+            if not isinstance(reply, LlmResponse):
+                raise ModelError(
+                    f"agent {node.name!r}: its model {node.model.name!r} yielded {reply!r}, no LlmResponse"
+                )
             record.reply = reply
             record.ms = (time.perf_counter() - started) * 1000
             if agent.after_model_callback:

@@ -51,6 +51,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.requested = False
+        self.raised: SystemExit | None = None
         self._task: asyncio.Task[Any] | None = None
 
     def __enter__(self) -> Watch:
@@ -60,20 +61,28 @@ class Watch:
     def __exit__(self, *_: object) -> None:
         _give_signal_back(self._before)
 
-    async def over(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    async def over(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T | None]:
         """Run `work` to its end, or after Ctrl-C until `PATIENCE` is over; returns its task."""
         import asyncio
 
         _watch.set(self)
         self._loop = asyncio.get_running_loop()
         self._ended = self._loop.create_future()
-        task = self._loop.create_task(work)
+        task = self._loop.create_task(self._caught(work))
         task.add_done_callback(self._end)
         self._task = task
         if self.requested:
             self.cancel()
         await self._ended
         return task
+
+    async def _caught(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """`work`, whose SystemExit would end the event loop and leave its other tasks unfinished; `raised` keeps it."""
+        try:
+            return await work
+        except SystemExit as exit_request:
+            self.raised = exit_request
+            return None
 
     def cancel(self) -> None:
         """Make `over` end soon."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping
+from contextlib import aclosing, suppress
 from typing import Any
 
-from adknb.core.content import Content, FunctionResponse, Part
-from adknb.core.errors import AdknbError, RunStateError, SpecError
+from adknb.core.content import Content
+from adknb.core.errors import RunStateError, SpecError
 from adknb.core.events import USER, Event, EventActions
 from adknb.core.protocols import ArtifactService, Model, SessionService
 from adknb.core.run import Run, RunConfig, Session, Status
@@ -21,23 +21,24 @@ from adknb.runtime.compose import run_node
 from adknb.runtime.context import Invocation, InvocationContext
 from adknb.runtime.journal import Journal, Paused
 from adknb.runtime.routing import first_node
-from adknb.runtime.strategies import as_strategy
+from adknb.runtime.start import Message, as_message, check_start_state, let_abandoned_streams_close
+from adknb.runtime.strategies import PerAgent, as_strategy
 from adknb.runtime.sync import run_sync
-from adknb.runtime.tree import LlmNode, check_overrides, make_node
-
-Message = str | Content | FunctionResponse | Sequence[FunctionResponse]
+from adknb.runtime.tree import LlmNode, check_agents, make_node
 
 
 class Runner:
     """Runs one pipeline under the rules of one ADK.
 
-    `model` (a name or object) answers for agents that name none; `models` maps agent names to models that answer instead
-    of the agents' own. `rules` is `java`. `strategy` is a context strategy (see `strategies.as_strategy`). Without a
-    `session_service` each run without a session gets a fresh one in memory, with fresh `app:` and `user:` values.
-    `temp_keys` is `discard` (the SDK's contract) or `keep` (what ADK Java's in-memory service really does). `observer` is
-    called with the Run whenever a step starts and an event comes.
+    `model` (a name or object) answers for agents that name none. `models` answers instead of the agents' own: one for all
+    of them, or a map of agent names; the prompts stay those of the model that the agent names. `rules` is `java`.
+    `strategy` is a context strategy (see `strategies.as_strategy`). Without a `session_service` each run without a session
+    gets a fresh one in memory, with fresh `app:` and `user:` values. `temp_keys` is `discard` (the SDK's contract) or
+    `keep` (what ADK Java's in-memory service really does). `observer` is called with the Run whenever a step starts and an
+    event comes.
 
-    Raises `AgentNameError` for names that the rules do not allow.
+    Raises `AgentNameError` for names that the rules do not allow, `SpecError` for agents that `models` or `strategy` name
+    and that there are not.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class Runner:
         root: BaseAgent,
         *,
         model: Model | str | None = None,
-        models: Mapping[str, Model | str] | None = None,
+        models: Mapping[str, Model | str] | Model | str | None = None,
         rules: str | Rules = "java",
         strategy: Any = "as_written",
         session_service: SessionService | None = None,
@@ -68,8 +69,11 @@ class Runner:
         self.rules.check_names(root)
         self._tree = make_node(root, None, self.rules)
         self._model = model
-        self._models = dict(models or {})
-        check_overrides(self._tree, self._models)
+        self._models = models
+        if isinstance(models, Mapping):
+            check_agents(self._tree, models, "models")
+        if isinstance(self.strategy, PerAgent):
+            check_agents(self._tree, self.strategy.strategies, "the strategy")
         self._resolve = defaults.resolve_model
         self._sessions = session_service if session_service is not None else defaults.session_service()
         self._fresh_sessions: Callable[[], SessionService] = (
@@ -84,6 +88,9 @@ class Runner:
         for node in self._tree.walk():
             if isinstance(node, LlmNode) and not node.is_complete:
                 self._complete(node)
+
+    def __repr__(self) -> str:
+        return f"Runner({self.root.name!r}, rules={self.rules.name!r}, strategy={self.strategy.name!r})"
 
     # a whole turn
 
@@ -189,17 +196,22 @@ class Runner:
         config: RunConfig | None,
     ) -> Run:
         content = as_message(message)
-        for key, value in (state or {}).items():
-            self.rules.check_state_value(key, value)
+        check_start_state(state, self.rules)
         if session is None:
             service = self._fresh_sessions()
             session = await service.create_session(app_name=self.app_name, user_id=user_id, state=state)
             state = None
         else:
             session = await self._find_session(session, user_id)
-        place = turns.new_turn(session)
-        run = self._new_run(session, content, {**place, "config": config or RunConfig()})
-        await self._store_message(run, state or {}, clear)
+        if session.under_way is not None:
+            await let_abandoned_streams_close()
+        run = self._new_run(session, content, {**turns.new_turn(session), "config": config or RunConfig()})
+        turns.claim(run)
+        try:
+            await self._store_message(run, state or {}, clear)
+        except BaseException:
+            turns.release(run)
+            raise
         turns.add(run)  # last: a turn whose message could not be stored is none
         return run
 
@@ -268,8 +280,8 @@ class Runner:
             self._close(run, "paused")
         except Exception as error:
             run.error = error
-            if isinstance(error, AdknbError):
-                error.run = run
+            with suppress(AttributeError):  # an exception with slots has no room for it
+                error.run = run  # type: ignore[attr-defined]
             self._close(run, "failed")
             raise
         except BaseException:  # cancelled, or the stream was not read to its end
@@ -283,6 +295,7 @@ class Runner:
         if run.status != "running":
             return
         run.status = status
+        turns.release(run)
         session = run.session
         if status == "failed":
             session.scopes.merge_into(session.state)  # what no event says is not shared
@@ -309,19 +322,3 @@ class Runner:
         run.turn_events.append(event)
         if run.journal:
             run.journal[-1].events.append(event)
-
-
-def as_message(message: Message) -> Content:
-    """A turn's message: text, a Content, or the answers to long-running calls."""
-    if isinstance(message, Content):
-        return message
-    if isinstance(message, str):
-        return Content.user(message)
-    answers = [message] if isinstance(message, FunctionResponse) else message
-    if (
-        isinstance(answers, (list, tuple))
-        and answers
-        and all(isinstance(answer, FunctionResponse) for answer in answers)
-    ):
-        return Content("user", tuple(Part(function_response=answer) for answer in answers))
-    raise SpecError(f"a message is text, a Content or FunctionResponses, not {message!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from adknb.runtime.interrupts import Watch
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 def run_sync(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run the coroutine that `work` makes to its end and return its result.
 
-    Ctrl-C cancels it, lets it close what it has open, and is raised.
+    Ctrl-C cancels it, lets it close what it has open, and is raised; so is the user's own `sys.exit`.
     """
     with Watch() as watch:
         task = _run(work, watch)
@@ -24,15 +24,16 @@ def run_sync(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         if task.done() and not task.cancelled():
             task.exception()  # seen, so asyncio need not complain that nobody looked
         raise KeyboardInterrupt
-    return task.result()
+    if watch.raised is not None:
+        raise watch.raised
+    return cast("T", task.result())
 
 
-def _run(work: Callable[[], Coroutine[Any, Any, T]], watch: Watch) -> asyncio.Task[T]:
+def _run(work: Callable[[], Coroutine[Any, Any, T]], watch: Watch) -> asyncio.Task[T | None]:
     import asyncio
 
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
+    loop = _running_loop()
+    if loop is None:
         return asyncio.run(watch.over(work()))
     import nest_asyncio2  # patches asyncio, so only where a loop is running already
 
@@ -43,3 +44,12 @@ def _run(work: Callable[[], Coroutine[Any, Any, T]], watch: Watch) -> asyncio.Ta
     except KeyboardInterrupt:  # a second Ctrl-C, in the event loop itself
         watch.cancel()
         return loop.run_until_complete(over)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    import asyncio
+
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from adknb.core.content import Content, FunctionCall, FunctionResponse, Part
+from adknb.core.errors import AgentError
 from adknb.core.events import Event, EventActions, new_id
+from adknb.core.json_values import copied, fault
 from adknb.core.run import StepRun
 from adknb.core.tools import FunctionTool
 from adknb.runtime import threads
@@ -99,12 +101,19 @@ async def _run(
             value = await threads.run_abandonable(
                 lambda: tool.func(**arguments), lambda: _abandon(step, tool, tool_context)
             )
-    except Exception as error:
+    except (Exception, GeneratorExit) as raised:
+        error = raised if isinstance(raised, Exception) else RuntimeError(repr(raised))
         step.notes.append(f"tool {tool.name!r} failed: {type(error).__name__}: {error}")
         return node.rules.tool_error(tool, error)
     if value is None:
         return {}
-    return dict(value) if isinstance(value, Mapping) else {"result": value}
+    found = fault("result", value)
+    if found is not None:
+        raise AgentError(
+            f"agent {node.name!r}: tool {tool.name!r} returned what a model cannot be sent, {found}. Return text, a number, "
+            "a list or a dict of these."
+        )
+    return copied(value) if isinstance(value, Mapping) else {"result": copied(value)}
 
 
 def _arguments(node: LlmNode, tool: FunctionTool, args: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from adknb.core.errors import ModelError, near_names
+from adknb.core.errors import ModelError, SpecError, near_names
 from adknb.core.protocols import Model
 from adknb.core.requests import Segment
 from adknb.core.specs import BaseAgent, LlmAgent
@@ -86,15 +86,15 @@ class LlmNode(Node):
                 targets.extend(peer for peer in parent.agent.sub_agents if peer.name != agent.name)
         return targets
 
-    def complete(self, resolve: Resolve, default: Any, overrides: Mapping[str, Any]) -> None:
+    def complete(self, resolve: Resolve, default: Any, overrides: Any) -> None:
         """Find the model and write what depends on its name. Raises `ModelError` when there is none."""
         agent, rules = self.agent, self.rules
-        self.model = self._find_model(resolve, default, overrides)
+        self.model, self.model_name = self._find_model(resolve, default, overrides)
         targets = self.targets()
         self.declarations = {tool.name: rules.declaration(tool) for tool in agent.function_tools}
-        self.config = rules.config(agent, self.model.name)
+        self.config = rules.config(agent, self.model_name)
         self.schema_note: list[Segment] | None = None
-        if rules.schema_by_tool(agent, self.model.name):
+        if rules.schema_by_tool(agent, self.model_name):
             self.tools = {**self.tools, SET_MODEL_RESPONSE.name: SET_MODEL_RESPONSE}
             self.declarations[SET_MODEL_RESPONSE.name] = rules.set_model_response_declaration(agent.output_schema)
             self.schema_note = [Segment(rules.schema_note, "schema note")]
@@ -106,34 +106,45 @@ class LlmNode(Node):
             self.transfer = [Segment(rules.transfer_text(agent, targets, parent), "transfer")]
         self.is_complete = True
 
-    def _find_model(self, resolve: Resolve, default: Any, overrides: Mapping[str, Any]) -> Model:
-        value = overrides.get(self.name)
+    def _own_model(self) -> Any:
+        """The model that the agent names, or its nearest LLM ancestor (ADK `LlmAgent.resolvedModel`)."""
         node: Node | None = self
-        while value is None and node is not None:  # ADK: an agent without a model takes its nearest LLM ancestor's
-            if isinstance(node, LlmNode):
-                value = node.agent.model
+        while node is not None:
+            if isinstance(node, LlmNode) and node.agent.model is not None:
+                return node.agent.model
             node = node.parent
-        value = default if value is None else value
+        return None
+
+    def _find_model(self, resolve: Resolve, default: Any, overrides: Any) -> tuple[Model, str]:
+        """What answers, and the name that the rules go by: the agent's own also when another model answers for it."""
+        own = self._own_model()
+        instead = overrides.get(self.name) if isinstance(overrides, Mapping) else overrides
+        value = next((model for model in (instead, own, default) if model is not None), None)
         if value is None:
             raise ModelError(
-                f"agent {self.name!r} has no model. Give it one (`LlmAgent(model=…)`), or all of them: `Runner(root, model=…)`, in a "
-                'notebook `%adk use --model …`. "echo" repeats the message, "local" runs a small model here.'
+                f"agent {self.name!r} has no model. Give it one (`LlmAgent(model=…)`), or all of them: "
+                '`Runner(root, model=…)`, in a notebook `%adk use --model …`. "echo" repeats the message, "local" '
+                "runs a small model here."
             )
-        return resolve(value)
+        try:
+            model = resolve(value)
+        except ModelError as error:
+            if value is own:
+                error.add_note("Runner(root, models=…) lets another model answer for agents that name this one.")
+            raise
+        return model, own if instead is not None and isinstance(own, str) else model.name
 
 
 def make_node(agent: BaseAgent, parent: Node | None, rules: Rules) -> Node:
     return LlmNode(agent, parent, rules) if isinstance(agent, LlmAgent) else Node(agent, parent, rules)
 
 
-def check_overrides(root: Node, overrides: Mapping[str, Any]) -> None:
-    """Raise `ModelError` for a model given to an agent that there is not."""
+def check_agents(root: Node, named: Iterable[str], what: str) -> None:
+    """Raise `SpecError` for an agent that `what` (models, a strategy) names and that there is not."""
     names = [node.name for node in root.walk() if isinstance(node, LlmNode)]
-    for name in overrides:
+    for name in named:
         if name not in names:
-            raise ModelError(
-                f"models names the agent {name!r}, which is not in {root.name!r}.{near_names(name, names)}"
-            )
+            raise SpecError(f"{what} names the agent {name!r}, which is not in {root.name!r}.{near_names(name, names)}")
 
 
 def _template(instruction: object, rules: Rules) -> Template | None:

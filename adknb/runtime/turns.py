@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from adknb.core.errors import RunStateError
 from adknb.core.events import Event
+from adknb.core.json_values import copied
 from adknb.core.run import Run, Session, StepRun, Turn
 from adknb.core.state import APP_PREFIX, REMOVED, TEMP_PREFIX, USER_PREFIX, Scopes, apply_delta
 from adknb.runtime.tree import SET_MODEL_RESPONSE, TRANSFER
@@ -39,13 +41,29 @@ def discard_temp(session: Session) -> None:
         del session.state[key]
 
 
+def claim(run: Run) -> None:
+    """Let `run` go on in its session. Raises `RunStateError` while another one does: they would mix their histories."""
+    session = run.session
+    if session.under_way is not None:
+        raise RunStateError(
+            f"session {session.id!r} has a run under way ({session.under_way.id}). Wait for it, close its stream "
+            "(`await events.aclose()`), or use another session."
+        )
+    session.under_way = run
+
+
+def release(run: Run) -> None:
+    if run.session.under_way is run:
+        run.session.under_way = None
+
+
 def new_turn(session: Session) -> dict[str, Any]:
     """The fields of a Run that adds a turn to the session."""
     previous = session.chain[-1] if session.chain else None
     known = previous.run.start + len(previous.run.turn_events) if previous is not None else 0
     return {
         "turn": len(session.chain), "previous": previous, "lead": session.history[known:],
-        "start": len(session.history), "start_state": dict(session.state),
+        "start": len(session.history), "start_state": copied(session.state),
         "asked": count_requests(previous.run.asked, previous.run.step_runs) if previous is not None else {},
     }  # fmt: skip
 

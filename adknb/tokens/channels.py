@@ -80,8 +80,17 @@ def canonical_json(value: Any) -> str:
 
 
 def part_text(part: Part) -> str:
-    """A part as the text that is counted: its own text, or the canonical JSON of what else it is."""
-    return part.text if part.text is not None else canonical_json(part.to_dict())
+    """A part as the text that is counted: its own text, or the canonical JSON of what else it is.
+
+    Without the ids of calls: they are random, so the same run would count differently each time.
+    """
+    if part.text is not None:
+        return part.text
+    data = part.to_dict()
+    for kind in ("function_call", "function_response"):
+        if kind in data:
+            data[kind].pop("id", None)
+    return canonical_json(data)
 
 
 def pieces(request: LlmRequest, counter: TokenCounter, earlier: Container[str] = ()) -> list[Piece]:

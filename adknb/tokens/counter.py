@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
@@ -60,9 +61,11 @@ class BpeCounter:
 
     def _load(self) -> Encoding:
         if self._encoding is None:
-            from bpe_openai import get_encoding  # a tenth of a second, spent when somebody looks at counts
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # bpe-openai opens its data by importlib's old name
+                from bpe_openai import get_encoding  # a tenth of a second, spent when somebody looks at counts
 
-            self._encoding = get_encoding(self.name)
+                self._encoding = get_encoding(self.name)
         return self._encoding
 
 

@@ -298,7 +298,7 @@ def event_json(event: Event) -> dict[str, Any]:
     data: dict[str, Any] = {
         "author": event.author,
         "content": content_json(event.content) if event.content is not None else None,
-        "state_delta": dict(event.actions.state_delta),
+        "state_delta": event.to_dict()["state_delta"],
         "final": event.is_final_response(),
         "actions": actions,
     }

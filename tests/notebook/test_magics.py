@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from adknb import BaseAgent, LlmAgent, SequentialAgent
+from adknb.core.state import REMOVED
 from tests.notebook.notebook import Notebook
 
 
@@ -300,7 +301,7 @@ def test_clear_deletes_keys_at_the_start_of_a_turn(notebook: Notebook) -> None:
     assert notebook.last.output == "C says 2"
     assert "c" in notebook.last.session.state
     assert notebook.last.turn_events[0].actions.state_delta == {
-        "a": "__ADK_SENTINEL_REMOVED__", "c": "__ADK_SENTINEL_REMOVED__",
+        "a": REMOVED, "c": REMOVED,
     }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from adknb import LlmAgent, Run, Runner, ScriptedModel
+from adknb.core.state import REMOVED
 from adknb.notebook.pipelines import AgentCell, AgentOptions, Pipeline
 from adknb.notebook.results import RunDiff
 from adknb.notebook.run_diff import Part, run_parts, step_diffs
@@ -139,7 +140,7 @@ def test_a_state_key_that_only_one_run_wrote_and_one_that_was_removed() -> None:
     agent = LlmAgent(name="A", output_key="k")
     before, after = (Runner(agent, model=ScriptedModel({"A": ["x"]})).run("Hi.") for _ in range(2))
     after.turn_events[-1].actions.state_delta.clear()
-    after.turn_events[-1].actions.state_delta["gone"] = "__ADK_SENTINEL_REMOVED__"
+    after.turn_events[-1].actions.state_delta["gone"] = REMOVED
     (step,) = step_diffs(before, after)
     assert [part for part in step.changed if part.name == "state"] == [
         Part("state", "x", None, "k"), Part("state", None, "(key removed)", "gone"),

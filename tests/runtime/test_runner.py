@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from adknb import (
+    AgentError,
     AgentNameError,
     BaseAgent,
     CallbackContext,
@@ -27,6 +29,7 @@ from adknb import (
     Run,
     RunConfig,
     Runner,
+    RunStateError,
     ScriptedModel,
     SequentialAgent,
     Session,
@@ -35,6 +38,7 @@ from adknb import (
     ToolContext,
 )
 from adknb.core.content import FunctionCall
+from adknb.core.state import REMOVED
 
 
 def last(runner: Runner) -> Run:
@@ -98,7 +102,7 @@ def test_turn_start_clear_prevents_the_stale_value() -> None:
         match=r"agent 'B': the instruction needs the state key 'k', which nobody wrote. Write it in an ",
     ):
         runner.run("two", session=session, clear=["k"])
-    assert last(runner).turn_events[0].actions.state_delta == {"k": "__ADK_SENTINEL_REMOVED__"}
+    assert last(runner).turn_events[0].actions.state_delta == {"k": REMOVED}
 
 
 def test_temp_keys_live_for_the_turn_unless_kept() -> None:
@@ -237,7 +241,7 @@ def test_callbacks_edit_a_copy_of_the_request() -> None:
         ),
         (lambda: Runner(LlmAgent(name="A"), rules="jav"), SpecError, "there is no rule set 'jav'. Did you mean 'java'?"),
         (lambda: Runner(LlmAgent(name="A"), strategy="non"), SpecError, "there is no context strategy 'non'. Did you mean 'none'?"),
-        (lambda: Runner(LlmAgent(name="A"), models={"B": "echo"}), ModelError, "models names the agent 'B', which is not in 'A'. There is: 'A'."),
+        (lambda: Runner(LlmAgent(name="A"), models={"B": "echo"}), SpecError, "models names the agent 'B', which is not in 'A'. There is: 'A'."),
         (lambda: Runner(LlmAgent(name="A")).run("hi"), ModelError, "agent 'A' has no model."),
         (lambda: Runner(LlmAgent(name="A"), model="echo").run("hi", state={"k": None}), StateValueError, "state key 'k': ADK Java's state cannot hold null"),
         (lambda: Runner(LlmAgent(name="A"), model="echo").run("hi", state={"k": {1, 2}}), StateValueError, "state key 'k': a set cannot be stored"),
@@ -318,3 +322,150 @@ def test_state_that_is_only_read_refuses_a_write() -> None:
     for instruction, key in ((writes, "k"), (deletes, "there")):
         with pytest.raises(StateValueError, match=f"state key '{key}' cannot be written here"):
             Runner(LlmAgent(name="A", instruction=instruction), model="echo").run("hi", state={"there": 1})
+
+
+async def test_a_session_takes_one_run_at_a_time() -> None:
+    async def slow() -> dict[str, Any]:
+        """Wait."""
+        await release.wait()
+        return {}
+
+    release = asyncio.Event()
+    runner = Runner(LlmAgent(name="A", tools=[slow]), model=ScriptedModel({"A": [call("slow"), "done", "more"]}))
+    first = asyncio.ensure_future(runner.run_async("one", session="s"))
+    while runner.last_run is None:
+        await asyncio.sleep(0)
+    with pytest.raises(RunStateError, match=r"session 's' has a run under way \(\w+\)\. Wait for it"):
+        await runner.run_async("two", session="s")
+    release.set()
+    run = await first
+    assert [event.text for event in run.session.history if event.text] == ["one", "done"]
+    second = await runner.run_async("two", session="s")
+    assert [event.text for event in second.past if event.text] == ["one", "done"]
+
+
+async def test_a_stream_left_early_makes_way_for_the_next_turn() -> None:
+    runner = Runner(LlmAgent(name="A"), model=ScriptedModel({"A": ["a1", "a2"]}))
+    async for _ in runner.stream("one", session="s"):
+        break
+    run = await runner.run_async("two", session="s")
+    assert [(turn.status, turn.output) for turn in run.session.turns] == [("interrupted", "a1"), ("completed", "a2")]
+
+
+def test_what_is_changed_in_place_leaves_events_and_snapshots_as_they_were() -> None:
+    def add(context: CallbackContext) -> None:
+        context.state.setdefault("items", []).append("b")
+
+    agent = LlmAgent(name="A", instruction="{items}", before_agent_callback=add, output_key="k")
+    runner = Runner(agent, model=ScriptedModel({"A": ["a", "a"]}))
+    run = runner.run("hi", state={"items": ["a"]})
+    assert run.start_state == {"items": ["a"]}
+    assert system(run, "A").startswith("[a, b]\n")
+    again = runner.rerun(run)
+    assert system(again, "A").startswith("[a, b]\n")
+
+
+def test_a_reply_that_spells_the_removed_mark_is_a_value() -> None:
+    run = Runner(LlmAgent(name="A", output_key="k"), model=ScriptedModel({"A": ["__ADK_SENTINEL_REMOVED__"]})).run("hi")
+    assert run.session.state == {"k": "__ADK_SENTINEL_REMOVED__"}
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (object(), "agent 'A': tool 'odd' returned what a model cannot be sent, 'result': a object cannot be stored."),
+        ({"a": [1, {2}]}, "'result.a[1]': a set cannot be stored."),
+        ({1: 2}, "'result': the object's key 1 must be text."),
+        ({"a": float("nan")}, "'result.a': nan is not a JSON number."),
+        (iter([1]), "'result': a list_iterator cannot be stored."),
+    ],
+)
+def test_a_tool_that_returns_no_json_is_named(value: object, message: str) -> None:
+    def odd() -> Any:
+        """Return it."""
+        return value
+
+    odd.__annotations__["return"] = dict  # what it declares; what it returns is another matter
+    with pytest.raises(AgentError) as caught:
+        Runner(LlmAgent(name="A", tools=[odd]), model=ScriptedModel({"A": [call("odd"), "done"]})).run("hi")
+    assert message in str(caught.value)
+
+
+def test_a_value_that_holds_itself_is_refused() -> None:
+    value: list[Any] = []
+    value.append(value)
+    with pytest.raises(StateValueError, match=r"state key 'k\[0\]\[0\].*': it is nested deeper than 200 levels, or holds itself"):
+        Runner(LlmAgent(name="A"), model="echo").run("hi", state={"k": value})
+
+
+def test_custom_agents_are_told_what_they_did_wrong() -> None:
+    class Raises(BaseAgent):
+        async def _run_async_impl(self, ctx):  # type: ignore[no-untyped-def]
+            yield ctx.event(Content.model("so far"))
+            raise ValueError("boom")
+
+    class YieldsText(BaseAgent):
+        async def _run_async_impl(self, ctx):  # type: ignore[no-untyped-def]
+            yield "text"
+
+    with pytest.raises(AgentError, match="agent 'r' raised ValueError: boom") as caught:
+        Runner(Raises(name="r")).run("hi")
+    assert caught.value.run is not None
+    assert [event.text for event in caught.value.run.turn_events] == ["hi", "so far"]
+    with pytest.raises(SpecError, match=r"agent 'y' yielded 'text', which is no Event\. Yield ctx\.event"):
+        Runner(YieldsText(name="y")).run("hi")
+
+
+def test_an_error_of_a_model_names_agent_and_run() -> None:
+    with pytest.raises(RuntimeError, match="down") as caught:
+        Runner(LlmAgent(name="A"), model=ScriptedModel({"A": [RuntimeError("down")]})).run("hi")
+    assert caught.value.__notes__ == ["agent 'A', step A"]
+    assert caught.value.run.status == "failed"  # type: ignore[attr-defined]
+    assert caught.value.__context__ is None
+
+
+def test_sys_exit_in_a_tool_ends_the_run_and_nothing_else() -> None:
+    def leave() -> dict[str, Any]:
+        """Leave."""
+        raise SystemExit(2)
+
+    runner = Runner(LlmAgent(name="A", tools=[leave]), model=ScriptedModel({"A": [call("leave"), "done"]}))
+    with pytest.raises(SystemExit) as caught:
+        runner.run("hi")
+    assert (caught.value.code, last(runner).status) == (2, "interrupted")
+
+
+def test_another_model_answers_under_the_named_models_rules() -> None:
+    agent = LlmAgent(
+        name="A",
+        model="gemini-2.5-flash",
+        tools=[echo],
+        output_schema={"type": "object", "properties": {"n": {"type": "integer"}}},
+    )
+    run = Runner(agent, models=ScriptedModel({"A": ['{"n": 1}']})).run("hi")
+    assert "set_model_response" in run.step("A").requests[0].sent.tools
+    assert run.step("A").requests[0].sent.model == "gemini-2.5-flash"
+    assert run.step("A").notes == ["scripted answered in place of gemini-2.5-flash"]
+
+
+def echo(text: str) -> dict[str, Any]:
+    """Echo the text."""
+    return {"echo": text}
+
+
+def test_copies_of_agents_are_checked_and_agents_stay_as_they_are() -> None:
+    agent = LlmAgent(name="A", instruction="a")
+    assert agent.model_copy(update={"instruction": "b"}).instruction == "b"
+    with pytest.raises(SpecError, match="LlmAgent 'A': there is no field 'instructon'"):
+        agent.model_copy(update={"instructon": "b"})
+    with pytest.raises(SpecError, match=r"LlmAgent 'A' cannot be changed\. Make a changed copy: agent\.model_copy"):
+        agent.instruction = "b"
+    with pytest.raises(SpecError, match="before_agent_callback: a callback must be a function, not 3"):
+        LlmAgent(name="A", before_agent_callback=3)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="instruction: an instruction is text or a function, not None"):
+        LlmAgent(name="A", instruction=None)  # type: ignore[arg-type]
+
+
+def test_a_strategy_for_an_agent_that_there_is_not() -> None:
+    with pytest.raises(SpecError, match=r"the strategy names the agent 'B', which is not in 'A'\. There is: 'A'\."):
+        Runner(LlmAgent(name="A"), strategy={"B": "none"})

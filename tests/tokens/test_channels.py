@@ -80,7 +80,7 @@ def test_pieces_say_origin_channel_and_role() -> None:
         ("schema", None, "schema", "schema"),
     ]
     assert "".join(piece.text for piece in found if piece.role == "system") == request.system_instruction
-    assert found[9].text == '{"function_call":{"args":{"a":"é","b":1},"id":"c1","name":"lookup"}}'
+    assert found[9].text == '{"function_call":{"args":{"a":"é","b":1},"name":"lookup"}}'
     assert found[-1].text == '{"properties":{},"type":"OBJECT"}'
 
 
@@ -92,19 +92,19 @@ def test_channels_are_the_pieces_sums() -> None:
     assert sums.instruction == 3 + 0 + 4
     assert sums.injected_state == 20 + 0
     assert sums.user_message == 4
-    assert sums.history == 2 + 3 + 25 + 23 + 20 + 15 + 3
+    assert sums.history == 2 + 3 + 25 + 23 + 15 + 10 + 3
     assert (sums.tools, sums.schema) == (10, 9)
     assert (sums.overhead, sums.total, sums.reported) == (None, sums.counted, False)
     assert sums.counted_by == "o200k_base"
 
 
-@pytest.mark.parametrize(("reported", "overhead"), [(1000, 1000 - 141), (100, 100 - 141)])
+@pytest.mark.parametrize(("reported", "overhead"), [(1000, 1000 - 131), (100, 100 - 131)])
 def test_reported_usage_wins_and_the_rest_is_overhead(reported: int, overhead: int) -> None:
     request = full_request()
     earlier = request.sources[0]
     assert earlier is not None
     sums = channels(pieces(request, counter, {earlier.id}), "o200k_base", Usage(reported, 5))
-    assert (sums.counted, sums.overhead, sums.total, sums.reported) == (141, overhead, reported, True)
+    assert (sums.counted, sums.overhead, sums.total, sums.reported) == (131, overhead, reported, True)
 
 
 def twice(writer: Event, sources: list[Event], value: str = TRIAGE) -> dict[str, int]:
