@@ -153,14 +153,18 @@ class Ledger:
         )
 
     def freshness(self, key: str) -> str:
-        """The key's word in the state table: `fresh`, `stale: turn 1`, `preset`, or `turn 1, not read`."""
+        """The key's word in the state table.
+
+        `fresh`, `stale: turn 1`, `preset`, or `turn 1, not read`; `fresh, read stale: turn 1` when a step read the old value
+        before another wrote the one that stands.
+        """
         stale = self.stale_reads().get(key)
-        if stale is not None:
-            return stale
         write = self.last_write(key)
         if write is None:
-            return PRESET
-        return "fresh" if write.turn == self.turn else f"turn {write.turn}, not read"
+            return stale or PRESET
+        if write.turn == self.turn:
+            return "fresh" if stale is None else f"fresh, read {stale}"
+        return stale or f"turn {write.turn}, not read"
 
 
 def _turns(run: Run) -> list[tuple[Sequence[Event], Run]]:

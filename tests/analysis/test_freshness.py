@@ -66,7 +66,7 @@ def test_a_stale_read_stays_one_when_the_key_is_written_afterwards() -> None:
     assert Ledger(first).reads == []
     second = Ledger(runner.run("Two.", session=first.session))
     assert second.stale_reads() == {"k": "stale: turn 1"}
-    assert second.freshness("k") == "stale: turn 1"
+    assert second.freshness("k") == "fresh, read stale: turn 1"
     write = second.last_write("k")
     assert write is not None
     assert (write.old, write.value, write.turn) == ("w1", "w2", 2)

@@ -30,7 +30,7 @@ def state_text(rows: Sequence[Row]) -> str:
 
 def fresh_chip(fresh: str) -> str:
     """The word of a `fresh` column; what is old or gone looks different, and says so."""
-    if fresh.startswith("stale"):
+    if "stale" in fresh:
         return chip(fresh, "warn")
     if fresh == "fresh":
         return chip(fresh, "good")
