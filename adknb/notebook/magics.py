@@ -86,7 +86,7 @@ class AdkMagics(Magics):
 
     def shown(self, result: Any) -> Any:
         """The result, for IPython to display; where no cell is running (a script) it is printed too."""
-        if result is not None and not self.cell.active:
+        if result is not None and not (self.cell.active or self.in_front_end):
             show = getattr(result, "_repr_mimebundle_", None)
             print(show()["text/plain"] if show is not None else result)
         return result

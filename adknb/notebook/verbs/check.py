@@ -42,7 +42,7 @@ def compare(bench: Bench, options: Namespace) -> PromptComparison:
 COMMANDS: Final = (
     Command(
         "%adk contract",
-        "Every state key: who writes it, who reads it, required or optional, its scope and shape.",
+        "Every state key: who writes it, who reads it, whether required, its scope and shape.",
         contract,
         (PIPELINE,),
         (),
@@ -50,7 +50,7 @@ COMMANDS: Final = (
     ),
     Command(
         "%adk lint",
-        "What will surprise: names that are never substituted, keys that nobody writes, boundaries without a guard.",
+        "What will surprise: names never substituted, keys nobody writes, missing guards.",
         lint,
         (PIPELINE,),
         (),
@@ -58,7 +58,7 @@ COMMANDS: Final = (
     ),
     Command(
         "%adk compare",
-        "Each step's prompt under DEFAULT and NONE side by side, with tokens and what is sent twice; no model call.",
+        "Each step's prompt under DEFAULT and NONE side by side; no model is asked.",
         compare,
         (Argument("strategies", "which strategies to put beside each other; default and none when left out", "*", "strategies"),),
         (RUN,),

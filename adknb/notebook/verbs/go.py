@@ -32,7 +32,7 @@ def undo(bench: Bench, options: Namespace) -> Message:
 COMMANDS: Final = (
     Command(
         "%adk step",
-        "Run one step of a paused run; with NAME, on to that step and through it, or that step again from the state before it.",
+        "Run one step of a paused run; with NAME, on to it and through it, or it again.",
         step,
         (Argument("name", "the step: DraftAgent, or DraftAgent#2 for its second execution", "?", "steps"),),
         (RUN,),
@@ -48,7 +48,7 @@ COMMANDS: Final = (
     ),
     Command(
         "%adk rewind",
-        "Make a paused run that holds the steps before NAME; state goes back too, tools' effects elsewhere do not.",
+        "Make a paused run that holds the steps before NAME; the state goes back too.",
         rewind,
         (Argument("name", "the first step to forget", completes="steps"),),
         (RUN,),
@@ -56,7 +56,7 @@ COMMANDS: Final = (
     ),
     Command(
         "%adk undo",
-        "Take back the last change of the bench: an agent, an order, a run, a turn of a session, a setting.",
+        "Take back the last change: of an agent, an order, a run, a session, a setting.",
         undo,
         (),
         (),

@@ -74,7 +74,7 @@ def diff(bench: Bench, options: Namespace) -> RunDiff:
 COMMANDS: Final = (
     Command(
         "%adk steps",
-        "The steps of a run, one row each: status, time, tokens in and out, key written, readers.",
+        "The steps of a run, one row each: status, time, tokens, key written, who reads it.",
         steps,
         (),
         (RUN,),
@@ -82,7 +82,7 @@ COMMANDS: Final = (
     ),
     Command(
         "%adk state",
-        "The state after a run, one row a key: value, who wrote it, who read it, fresh or stale.",
+        "The state after a run, one row a key: value, writer, readers, fresh or stale.",
         state,
         (),
         (Option("--history", "one row a write instead: the value before and after", takes="nothing"), RUN, SESSION),
@@ -98,7 +98,7 @@ COMMANDS: Final = (
     ),
     Command(
         "%adk tokens",
-        "Where each request's tokens go: instruction, injected state, user message, history, tools, schema, overhead.",
+        "Where each request's tokens go: instruction, injected state, history, tools and more.",
         tokens,
         (),
         (RUN,),
@@ -106,7 +106,7 @@ COMMANDS: Final = (
     ),
     Command(
         "%adk prompt",
-        "The exact request that a step sent, each stretch tinted and labelled by its origin, with tokens.",
+        "The exact request that a step sent, each stretch labelled by its origin, with tokens.",
         prompt,
         (Argument("name", "the step: DraftAgent, or DraftAgent#2 for its second execution", completes="steps"),),
         (Option("--request", "which of the step's requests, from 1", "NUMBER"), RUN),
@@ -114,7 +114,7 @@ COMMANDS: Final = (
     ),
     Command(
         "%adk runs",
-        "Every run of the bench: when, pipeline, status, steps, tokens, strategy, what it goes on from.",
+        "Every run of the bench: pipeline, session, status, answer, what it goes on from.",
         runs,
         (),
         (),
