@@ -4,46 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adknb.core.content import Content
 from adknb.core.errors import RunStateError, near_names
 from adknb.core.run import JournalEntry, Run, RunConfig, Session
 from adknb.runtime import turns
 from adknb.runtime.context import Invocation
+from adknb.runtime.engine import Engine
 from adknb.runtime.journal import Journal, is_step
 from adknb.runtime.start import check_start_state
 
-if TYPE_CHECKING:
-    from adknb.runtime.runner import Runner
 
-
-def continue_run(runner: Runner, run: Run) -> Invocation:
+def continue_run(engine: Engine, run: Run) -> Invocation:
     """To the end. A step that failed or was interrupted is done again from its start."""
     _must_be_unfinished(run)
-    invocation = _branch(runner, run, _finished_entries(run))
+    invocation = _branch(engine, run, _finished_entries(run))
     invocation.asked = turns.count_requests(run.asked, run.step_runs)  # what failed counts as asked: try the next reply
     return invocation
 
 
-def step(runner: Runner, run: Run, name: str | None, trial: bool) -> Invocation:
+def step(engine: Engine, run: Run, name: str | None, trial: bool) -> Invocation:
     """One step; with a name, on to it and through it, or it again from the state before it."""
     if name is None:
         _must_be_unfinished(run)
-        return _branch(runner, run, _finished_entries(run), steps=1, trial=trial)
+        return _branch(engine, run, _finished_entries(run), steps=1, trial=trial)
     if _position(run, name) is not None:
-        return _branch(runner, run, _entries_before(run, name), steps=1, trial=trial)
-    known = [agent.name for agent in runner.root.walk()]
+        return _branch(engine, run, _entries_before(run, name), steps=1, trial=trial)
+    known = [agent.name for agent in engine.tree.agent.walk()]
     agent = name.partition("#")[0]
     if agent not in known:
-        raise RunStateError(f"pipeline {runner.root.name!r} has no agent {agent!r}.{near_names(agent, known)}")
+        raise RunStateError(f"pipeline {engine.tree.name!r} has no agent {agent!r}.{near_names(agent, known)}")
     _must_be_unfinished(run)
-    return _branch(runner, run, _finished_entries(run), until=name, trial=trial)
+    return _branch(engine, run, _finished_entries(run), until=name, trial=trial)
 
 
-def rewind(runner: Runner, run: Run, name: str) -> Invocation:
+def rewind(engine: Engine, run: Run, name: str) -> Invocation:
     """Before `name`, paused."""
-    invocation = _branch(runner, run, _entries_before(run, name), steps=0)
+    invocation = _branch(engine, run, _entries_before(run, name), steps=0)
     for entry in invocation.journal.remaining():
         invocation.run.journal.append(entry)
     invocation.run.status = "paused"
@@ -56,9 +54,9 @@ def rewind(runner: Runner, run: Run, name: str) -> Invocation:
     return invocation
 
 
-def run_from(runner: Runner, run: Run, name: str, trial: bool) -> Invocation:
+def run_from(engine: Engine, run: Run, name: str, trial: bool) -> Invocation:
     """From `name` to the end. The new run is labelled "mixed" when its strategy is another than the copied steps'."""
-    invocation = _branch(runner, run, _entries_before(run, name), trial=trial)
+    invocation = _branch(engine, run, _entries_before(run, name), trial=trial)
     new = invocation.run
     for copied in new.step_runs:
         copied.replayed = True
@@ -68,7 +66,7 @@ def run_from(runner: Runner, run: Run, name: str, trial: bool) -> Invocation:
 
 
 async def rerun(
-    runner: Runner,
+    engine: Engine,
     run: Run,
     message: Content,
     state: Mapping[str, Any],
@@ -77,23 +75,23 @@ async def rerun(
     config: RunConfig | None,
 ) -> Invocation:
     """The whole turn again, with the same or another message, and the same limits unless others are given."""
-    check_start_state(state, runner.rules)
+    check_start_state(state, engine.rules)
     place = turns.same_turn(run)
-    new = runner._new_run(run.session, message, place if config is None else {**place, "config": config})
+    new = engine.new_run(run.session, message, place if config is None else {**place, "config": config})
     turns.claim(new)
     before = (list(run.session.chain), dict(run.session.state))
     turns.make_current(new)
     try:
-        await runner._store_message(new, state, clear)
+        await engine.store_message(new, state, clear)
     except BaseException:
         turns.release(new)
         turns.restore(run.session, *before)
         raise
-    return runner._invocation(new, Journal(new, steps=0 if pause else None))
+    return engine.invocation(new, Journal(new, steps=0 if pause else None))
 
 
 def _branch(
-    runner: Runner,
+    engine: Engine,
     run: Run,
     entries: list[JournalEntry],
     *,
@@ -106,7 +104,7 @@ def _branch(
     With `trial` it lives on a copy of the session, which stays as it is.
     """
     session: Session = turns.detached(run) if trial else run.session
-    new = runner._new_run(session, run.message, turns.same_turn(run))
+    new = engine.new_run(session, run.message, turns.same_turn(run))
     turns.claim(new)
     kept = {event.id for entry in entries for event in entry.events}
     new.turn_events = [event for event in run.turn_events if event is run.turn_events[0] or event.id in kept]
@@ -114,7 +112,7 @@ def _branch(
     new.step_runs = [copies[id(old)] for old in run.step_runs if id(old) in copies]
     replay = [replace(entry, steps=[copies[id(old)] for old in entry.steps]) for entry in entries]
     turns.make_current(new)
-    invocation = runner._invocation(new, Journal(new, replay, steps, until))
+    invocation = engine.invocation(new, Journal(new, replay, steps, until))
     invocation.asked = turns.count_requests(run.asked, new.step_runs)
     for copied in new.step_runs:
         invocation.executions[copied.agent.name] = copied.number

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from typing import Any
 
-from adknb.core.content import Content
 from adknb.core.errors import RunStateError, SpecError
-from adknb.core.events import USER, Event, EventActions
+from adknb.core.events import Event
 from adknb.core.protocols import ArtifactService, Model, SessionService
-from adknb.core.run import Run, RunConfig, Session, Status
+from adknb.core.run import Run, RunConfig, Session
 from adknb.core.specs import BaseAgent
-from adknb.core.state import REMOVED
 from adknb.rules.base import Rules
 from adknb.runtime import branch, turns
 from adknb.runtime.artifacts import InMemoryArtifactService
-from adknb.runtime.compose import run_node
-from adknb.runtime.context import Invocation, InvocationContext
-from adknb.runtime.journal import Journal, Paused
-from adknb.runtime.routing import first_node
+from adknb.runtime.context import Invocation
+from adknb.runtime.engine import Engine
+from adknb.runtime.journal import Journal
 from adknb.runtime.start import Message, as_message, check_start_state, let_abandoned_streams_close
 from adknb.runtime.strategies import PerAgent, as_strategy
 from adknb.runtime.sync import run_sync
@@ -67,27 +63,37 @@ class Runner:
         if self.temp_keys not in ("discard", "keep"):
             raise SpecError(f"temp_keys is 'discard' or 'keep', not {temp_keys!r}")
         self.rules.check_names(root)
-        self._tree = make_node(root, None, self.rules)
-        self._model = model
-        self._models = models
+        tree = make_node(root, None, self.rules)
         if isinstance(models, Mapping):
-            check_agents(self._tree, models, "models")
+            check_agents(tree, models, "models")
         if isinstance(self.strategy, PerAgent):
-            check_agents(self._tree, self.strategy.strategies, "the strategy")
-        self._resolve = defaults.resolve_model
-        self._sessions = session_service if session_service is not None else defaults.session_service()
+            check_agents(tree, self.strategy.strategies, "the strategy")
+        self._models = (defaults.resolve_model, model, models)
+        sessions = session_service if session_service is not None else defaults.session_service()
         self._fresh_sessions: Callable[[], SessionService] = (
-            defaults.session_service if session_service is None else lambda: self._sessions
+            defaults.session_service if session_service is None else lambda: sessions
         )
-        self._artifacts = artifact_service if artifact_service is not None else InMemoryArtifactService()
-        self._observer = observer
-        self.last_run: Run | None = None
+        self._engine = Engine(
+            tree,
+            self.rules,
+            self.strategy,
+            self.temp_keys,
+            sessions,
+            artifact_service if artifact_service is not None else InMemoryArtifactService(),
+            lambda node: node.complete(*self._models),
+            observer,
+        )
+
+    @property
+    def last_run(self) -> Run | None:
+        """The newest run that this Runner began, finished or not."""
+        return self._engine.last_run
 
     def check_models(self) -> None:
         """Find every agent's model now. Raises `ModelError` for the first that cannot answer here."""
-        for node in self._tree.walk():
+        for node in self._engine.tree.walk():
             if isinstance(node, LlmNode) and not node.is_complete:
-                self._complete(node)
+                self._engine.complete(node)
 
     def __repr__(self) -> str:
         return f"Runner({self.root.name!r}, rules={self.rules.name!r}, strategy={self.strategy.name!r})"
@@ -130,7 +136,7 @@ class Runner:
     ) -> Run:
         """`run`, awaited."""
         run = await self._begin(message, session, user_id, state, clear, config)
-        return await self._finish(self._invocation(run, Journal(run, steps=0 if pause else None)))
+        return await self._engine.finish(self._engine.invocation(run, Journal(run, steps=0 if pause else None)))
 
     async def stream(
         self,
@@ -144,7 +150,7 @@ class Runner:
     ) -> AsyncGenerator[Event]:
         """`run`, event by event as they come; each is in the session before the next step starts. The Run is `last_run`."""
         run = await self._begin(message, session, user_id, state, clear, config)
-        async with aclosing(self._drive(self._invocation(run, Journal(run)))) as events:
+        async with aclosing(self._engine.drive(self._engine.invocation(run, Journal(run)))) as events:
             async for event in events:
                 yield event
 
@@ -160,7 +166,7 @@ class Runner:
 
     def rewind(self, run: Run, name: str) -> Run:
         """A new paused run that holds the steps before `name`."""
-        return branch.rewind(self, run, name).run
+        return branch.rewind(self._engine, run, name).run
 
     def run_from(self, run: Run, name: str, *, trial: bool = False) -> Run:
         """The run again from step `name` on; the steps before it are copied and not asked again."""
@@ -180,7 +186,9 @@ class Runner:
         content = run.message if message is None else as_message(message)
 
         async def work() -> Run:
-            return await self._finish(await branch.rerun(self, run, content, state or {}, clear, pause, config))
+            return await self._engine.finish(
+                await branch.rerun(self._engine, run, content, state or {}, clear, pause, config)
+            )
 
         return self._run_sync(work)
 
@@ -205,10 +213,10 @@ class Runner:
             session = await self._find_session(session, user_id)
         if session.under_way is not None:
             await let_abandoned_streams_close()
-        run = self._new_run(session, content, {**turns.new_turn(session), "config": config or RunConfig()})
+        run = self._engine.new_run(session, content, {**turns.new_turn(session), "config": config or RunConfig()})
         turns.claim(run)
         try:
-            await self._store_message(run, state or {}, clear)
+            await self._engine.store_message(run, state or {}, clear)
         except BaseException:
             turns.release(run)
             raise
@@ -221,104 +229,18 @@ class Runner:
             return session
         if not isinstance(session, str):
             raise RunStateError(f"session is a Session or its id, not {session!r}")
-        found = await self._sessions.get_session(app_name=self.app_name, user_id=user_id, session_id=session)
+        found = await self._engine.sessions.get_session(app_name=self.app_name, user_id=user_id, session_id=session)
         if found is not None:
             return found
-        return await self._sessions.create_session(app_name=self.app_name, user_id=user_id, session_id=session)
-
-    def _new_run(self, session: Session, message: Content, place: Mapping[str, Any]) -> Run:
-        return Run(
-            root=self.root, session=session, message=message, rules=self.rules.name, strategy=self.strategy.name,
-            temp_keys=self.temp_keys, user_id=session.user_id, **place,
-        )  # fmt: skip
-
-    def _invocation(self, run: Run, journal: Journal) -> Invocation:
-        return Invocation(
-            run, run.session, self._tree, self.rules, self.strategy, self._artifacts, run.config, journal,
-            self._complete, run_node, dict(run.asked), self._observer,
-        )  # fmt: skip
-
-    def _complete(self, node: LlmNode) -> None:
-        node.complete(self._resolve, self._model, self._models)
+        return await self._engine.sessions.create_session(app_name=self.app_name, user_id=user_id, session_id=session)
 
     def _run_sync(self, work: Callable[[], Coroutine[Any, Any, Run]]) -> Run:
         try:
             return run_sync(work)
         except KeyboardInterrupt:
             if self.last_run is not None:
-                self._close(self.last_run, "interrupted")  # when the user's code did not end in time
+                self._engine.close(self.last_run, "interrupted")  # when the user's code did not end in time
             raise
 
     async def _go_on(self, operation: Callable[..., Invocation], run: Run, *arguments: Any) -> Run:
-        return await self._finish(operation(self, run, *arguments))
-
-    async def _finish(self, invocation: Invocation) -> Run:
-        async with aclosing(self._drive(invocation)) as events:
-            async for _ in events:
-                continue
-        return invocation.run
-
-    async def _drive(self, invocation: Invocation) -> AsyncGenerator[Event]:
-        """Run to the end, the limit, or the first error, storing each event before the next step starts."""
-        run = invocation.run
-        self.last_run = run
-        run.status = "running"
-        replayed = invocation.journal.replayed_ids
-        started = time.perf_counter()
-        try:
-            node = first_node(self._tree, run.message, run.session.history)
-            async with aclosing(run_node(InvocationContext(invocation, node))) as events:
-                async for event in events:
-                    if event.id in replayed:
-                        continue
-                    if not event.partial:
-                        await self._store(run, event)
-                    invocation.observe()
-                    yield event
-            self._close(run, "completed")
-        except Paused:
-            self._close(run, "paused")
-        except Exception as error:
-            run.error = error
-            with suppress(AttributeError):  # an exception with slots has no room for it
-                error.run = run  # type: ignore[attr-defined]
-            self._close(run, "failed")
-            raise
-        except BaseException:  # cancelled, or the stream was not read to its end
-            self._close(run, "interrupted")
-            raise
-        finally:
-            run.ms += (time.perf_counter() - started) * 1000
-
-    def _close(self, run: Run, status: Status) -> None:
-        """End the run, once: its session is left as its events say, with the turns that come after it."""
-        if run.status != "running":
-            return
-        run.status = status
-        turns.release(run)
-        session = run.session
-        if status == "failed":
-            session.scopes.merge_into(session.state)  # what no event says is not shared
-        if status == "interrupted":
-            turns.restore_state(session, turns.fold(run.start_state, run.turn_events))
-            for step in run.step_runs:
-                step.status = "interrupted" if step.status == "running" else step.status
-        if status != "paused" and self.temp_keys == "discard":
-            turns.discard_temp(session)
-        turns.bring_back_later_turns(run)
-
-    async def _store_message(self, run: Run, state: Mapping[str, Any], clear: Iterable[str]) -> None:
-        """The user's event, with the values to start with and the keys to clear in its delta (ADK's `stateDelta`)."""
-        keys = [clear] if isinstance(clear, str) else clear
-        delta = {**state, **{key: REMOVED for key in keys if key in run.session.state}}
-        await self._store(run, Event(USER, run.message, EventActions(delta), run.invocation_id))
-
-    async def _store(self, run: Run, event: Event) -> None:
-        if run.status != "running":  # closed after Ctrl-C without waiting for the user's code, which goes on
-            from asyncio import CancelledError
-
-            raise CancelledError
-        await self._sessions.append_event(run.session, event)
-        run.turn_events.append(event)
-        if run.journal:
-            run.journal[-1].events.append(event)
+        return await self._engine.finish(operation(self._engine, run, *arguments))
