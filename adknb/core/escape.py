@@ -7,6 +7,10 @@ import re
 from typing import Final
 
 _NONCHARACTERS: Final = "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
+_MARKS: Final = (
+    "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"  # accents of any script
+    "\u0483-\u0489\u0591-\u05bd\u064b-\u065f\u06d6-\u06ed\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"  # Cyrillic, Hebrew, Arabic, Thai
+)
 _HIDDEN: Final = re.compile(
     "["
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but tab and line feed: they drive terminals
@@ -20,6 +24,7 @@ _HIDDEN: Final = re.compile(
     "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
     # a variation selector chooses the look of a symbol, or of a digit on its key
     "|(?<![^\x00-\x22\x24-\x29\x2b-\x2f\x3a-\x7f])[\ufe00-\ufe0f]"
+    f"|(?<=[{_MARKS}]{{6}})[{_MARKS}]"  # no script stacks more; a tower of marks covers the lines beside it
     # one joiner or variation selector has a meaning; runs of them spell what nobody sees
     "|(?<=[\u200c\u200d])[\u200c\u200d\ufe00-\ufe0f]|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]"
 )
@@ -27,7 +32,7 @@ _SPACES: Final = re.compile(r"\s+")
 
 
 def visible(text: str) -> str:
-    """`text` with every invisible or acting character spelled out (`\\x1b`, `\\u202e`): safe to print.
+    """`text` with every invisible, covering or acting character spelled out (`\\x1b`, `\\u202e`): safe to print.
 
     Line feeds, tabs and the joiners inside emoji and other scripts stay.
     """

@@ -29,6 +29,8 @@ ANY_TEXT = st.text(st.characters(exclude_categories=[]))  # lone surrogates incl
         ("é\u200c\u200d\u200cé", "é\u200c\\u200d\\u200cé"),
         ("❤\ufe0f\u200d🔥", "❤\ufe0f\u200d🔥"),
         ("1\ufe0f\u20e3", "1\ufe0f\u20e3"),
+        ("Z" + "\u0300" * 8, "Z" + "\u0300" * 6 + "\\u0300" * 2),
+        ("Việt Nam, שָׁלוֹם, ที่นี่", "Việt Nam, שָׁלוֹם, ที่นี่"),
         ("a\ufe0fb", "a\\ufe0fb"),
         ("grapheme\u034fjoiner", "grapheme\\u034fjoiner"),
         ("\U0001bca0shorthand\U0001d173beam", "\\U0001bca0shorthand\\U0001d173beam"),

@@ -14,6 +14,7 @@ from adknb.core.run import Run
 from adknb.notebook.cards.error_card import error_html, error_text
 from adknb.notebook.cards.html import ROWS, WHOLE, block, chip, cut, table
 from adknb.notebook.cards.prompt_card import PromptView
+from adknb.notebook.cards.segments import segment
 from adknb.notebook.cards.session_card import session_html, session_text
 from adknb.notebook.cards.text import columns, passage
 from tests.factories import TRIAGE, ticket_run
@@ -46,7 +47,7 @@ class Reading(HTMLParser):
 
 
 TAGS = {
-    "div", "style", "span", "table", "thead", "tbody", "tr", "th", "td", "h4", "details", "summary", "br", "ul", "li"
+    "b", "div", "style", "span", "table", "thead", "tbody", "tr", "th", "td", "h4", "details", "summary", "br", "ul", "li"
 }  # fmt: skip
 ATTRIBUTES = {"class", "dir", "scope", "data-label", "style", "aria-hidden", "colspan", "tabindex"}
 
@@ -181,7 +182,7 @@ def test_a_prompt_as_html_labels_every_coloured_stretch() -> None:
     assert [segment.split('"')[0] for segment in segments] == [
         "adknb-o-instruction", "adknb-o-stale", "adknb-o-user", "adknb-o-history"
     ]  # fmt: skip
-    assert all('"><span class="adknb-tag">' in segment for segment in segments)
+    assert all('"><span class="adknb-tag"><b>' in segment for segment in segments)
     shown = Reading(html).text
     assert "state triage · 20 · stale: turn 1" in shown
     assert "instruction 3injected state 20user message 4history 21" in shown
@@ -330,7 +331,7 @@ def test_mathjax_is_told_to_keep_off() -> None:
             "one\ntwo",
             '<details class=""><summary><span class="adknb-cut">one two </span>'
             '<span class="adknb-more">7 characters</span></summary>'
-            '<div class="adknb-text" dir="auto">one\ntwo</div></details>',
+            '<div class="adknb-text" dir="auto" style="white-space:pre-wrap">one\ntwo</div></details>',
         ),
     ],
 )
@@ -423,3 +424,25 @@ def test_cards_need_neither_ipython_nor_pandas() -> None:
     )
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert {"IPython", "ipywidgets", "pandas", "numpy"}.isdisjoint(loaded)
+
+
+# without the style sheet, which JupyterLab drops from a notebook that is not trusted
+
+
+def test_words_stay_apart_without_a_style_sheet() -> None:
+    run = ticket_run()
+    assert Reading(run.to_html()).text.startswith("ticket completed 2 steps · ")
+    shown = Reading(PromptView(run, "DraftAgent").to_html()).text
+    assert shown.startswith("Prompt of DraftAgent 48 tokens counted with o200k_base request 1 of 1")
+    assert "instruction · 3 Answer: state triage · 20 · sent twice {" in shown
+
+
+def test_blank_lines_come_before_a_label_and_count_as_text() -> None:
+    assert Reading(segment("state k · 1", "state", "\n\nwords", 3)).text == "\n\nstate k · 1 wor… 2 more characters"
+    assert Reading(segment("", "sdk", "\n" * 5, 3)).text == "\n\n\n… 2 more characters"
+
+
+def test_a_word_is_measured_as_it_is_shown() -> None:
+    assert cut("\x1b" * 7) == '<span class="adknb-long">' + r"\x1b" * 7 + "</span>"
+    assert cut("customer’s — on…going") == "customer’s — on…going"
+    assert cut("𒐫" * 5) == f'<span class="adknb-long">{"𒐫" * 5}</span>'

@@ -6,7 +6,7 @@ from typing import Final
 
 from adknb.core.escape import one_line
 from adknb.notebook.cards import outline_words as words
-from adknb.notebook.cards.html import card, div, facts, span
+from adknb.notebook.cards.html import card, div, facts, head, span
 from adknb.notebook.cards.message_card import remark_text, remarks_html
 from adknb.notebook.cards.text import wrapped
 from adknb.notebook.outline import AgentOutline, Outline
@@ -20,8 +20,7 @@ def agent_html(result: AgentCard) -> str:
     whole = Outline(result.pipeline, result.rules, result.namespace, result.given)
     outline = whole.of(result.agent.name)
     return card(
-        '<div class="adknb-head">', span(result.agent.name, "adknb-title"),
-        span(_where(result, outline), "adknb-dim"), "</div>",
+        head(result.agent.name, span(_where(result, outline), "adknb-dim")),
         facts([(label, [line.html() for line in lines]) for label, lines in _rows(outline)]),
         remarks_html(result.remarks), words.findings_html(outline.findings),
         "".join(div(hint, "adknb-dim adknb-hint") for hint in _hints(whole, outline)),

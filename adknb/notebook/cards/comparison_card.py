@@ -10,7 +10,8 @@ from typing import Final
 from adknb.compare.dry import DryPrompt, PromptComparison, percent, shown
 from adknb.core.escape import escape, one_line, visible
 from adknb.notebook.cards import text
-from adknb.notebook.cards.html import box, card, div, span, table
+from adknb.notebook.cards.html import box, card, div, head, span, table, title
+from adknb.notebook.cards.segments import passage_html, segment
 from adknb.notebook.cards.words import counted, origin_kind
 from adknb.tokens.channels import Piece
 
@@ -46,9 +47,9 @@ def side_by_side(prompts: Sequence[DryPrompt]) -> list[list[Passage | None]]:
 def comparison_html(comparison: PromptComparison) -> str:
     columns, rows = _summary(comparison)
     pieces = [
-        '<div class="adknb-head">', span(_title(comparison), "adknb-title"), span(_where(comparison), "adknb-dim"),
-        "</div>", box(escape(comparison.headline), "warn"),
-    ]  # fmt: skip
+        head(_title(comparison), span(_where(comparison), "adknb-dim")),
+        box(escape(comparison.headline), "warn"),
+    ]
     pieces.extend(div(remark, "adknb-dim") for remark in comparison.remarks)
     pieces.append(table(columns, [[escape(cell) for cell in row] for row in rows]))
     drawn = comparison.rows()
@@ -133,7 +134,7 @@ def _step_html(prompts: Sequence[DryPrompt], is_open: bool) -> str:
         f'<table class="adknb-table" style="table-layout:fixed"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{body}</tbody></table>"
     )
-    summary = f"{span(prompts[0].title, 'adknb-title')} {span(totals, 'adknb-dim')}"
+    summary = f"{title(prompts[0].title)} {span(totals, 'adknb-dim')}"
     return f"<details{' open' if is_open else ''}><summary>{summary}</summary>{grid}</details>"
 
 
@@ -149,23 +150,18 @@ def _row_html(prompts: Sequence[DryPrompt], passages: Passages) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _passage_html(prompt: DryPrompt, passage: Passage) -> str:
-    body = "".join(_segment(prompt, piece) for piece in passage)
-    return f'{div(_label(passage), "adknb-dim")}<div class="adknb-text" dir="auto">{body}</div>'
+def _passage_html(prompt: DryPrompt, pieces: Passage) -> str:
+    segments = [segment(_tag(prompt, piece), origin_kind(piece.origin), piece.text, WHOLE) for piece in pieces]
+    return div(_label(pieces), "adknb-dim") + passage_html(segments, pieces[0].content is not None)
 
 
-def _segment(prompt: DryPrompt, piece: Piece) -> str:
+def _tag(prompt: DryPrompt, piece: Piece) -> str:
     if piece.origin == "separator":
-        return escape(piece.text)
+        return ""
     words = [" ".join(filter(None, [piece.origin, piece.key])), f"{piece.tokens:,}"]
     if piece.origin == "state" and piece.key in prompt.twice:
         words.append("sent twice")
-    left = len(piece.text) - WHOLE
-    more = span(f"… {left:,} more characters", "adknb-dim") if left > 0 else ""
-    return (
-        f'<span class="adknb-segment adknb-o-{origin_kind(piece.origin)}">{span(" · ".join(words), "adknb-tag")}'
-        f"{escape(piece.text[:WHOLE])}{more}</span>"
-    )
+    return " · ".join(words)
 
 
 def _label(passage: Passage) -> str:

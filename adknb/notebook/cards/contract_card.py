@@ -7,7 +7,7 @@ from typing import Final
 
 from adknb.analysis.contract import Contract, ContractKey
 from adknb.core.escape import escape, one_line
-from adknb.notebook.cards.html import block, card, chip, cut, div, span, table
+from adknb.notebook.cards.html import block, card, chip, cut, div, head, span, table
 from adknb.notebook.cards.words import counted
 
 _COLUMNS: Final = (
@@ -17,10 +17,9 @@ _COLUMNS: Final = (
 
 def contract_html(contract: Contract) -> str:
     pieces = [
-        '<div class="adknb-head">', span(f"Contract of {contract.pipeline}", "adknb-title"),
-        span(counted(len(contract), "key"), "adknb-dim"), "</div>",
+        head(f"Contract of {contract.pipeline}", span(counted(len(contract), "key"), "adknb-dim")),
         table(_COLUMNS, [[*map(cut, _cells(entry)), _note(entry)] for entry in contract]),
-    ]  # fmt: skip
+    ]
     unknown = _unknown(contract)
     if unknown:
         pieces.append(div(unknown, "adknb-dim"))

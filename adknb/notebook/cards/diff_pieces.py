@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
 from adknb.core.escape import escape
-from adknb.notebook.cards.html import WHOLE
+from adknb.notebook.cards.html import WHOLE, lines
 from adknb.notebook.cards.text import wrapped
 from adknb.notebook.word_diff import Stretch, word_diff
 
@@ -28,7 +28,7 @@ class Piece(NamedTuple):
 def diff_html(before: str, after: str) -> str:
     """The words from `before` to `after`; a folded passage is one click away."""
     drawn = "".join(_piece(piece) for piece in _pieces(word_diff(before, after), WHOLE))
-    return f'<div class="adknb-text adknb-diff" dir="auto">{drawn}</div>'
+    return lines(drawn, "adknb-text adknb-diff")
 
 
 def diff_text(before: str, after: str, indent: str = "") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adknb.core.errors import AdknbError
 from adknb.core.escape import one_line
-from adknb.notebook.cards.html import block, box, card, span
+from adknb.notebook.cards.html import block, box, card, title
 from adknb.notebook.cards.text import passage
 
 
@@ -15,7 +15,7 @@ def error_html(error: BaseException) -> str:
 
 def error_box(error: BaseException) -> str:
     """The error as a part of another card."""
-    pieces = [span(_title(error), "adknb-title"), block(str(error))]
+    pieces = [title(_title(error)), block(str(error))]
     pieces.extend(block(line, "adknb-text adknb-dim") for line in _details(error))
     return box("".join(pieces), "bad")
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from adknb.core.escape import escape, one_line
 from adknb.notebook.agent_line import named_options
 from adknb.notebook.cards.diff_pieces import WHOLE_TEXT, diff_html, diff_text
-from adknb.notebook.cards.html import LINE, block, card, code, cut, facts, span
+from adknb.notebook.cards.html import LINE, block, card, code, cut, facts, head, span
 from adknb.notebook.cards.text import wrapped
 from adknb.notebook.cards.words import counted
 from adknb.notebook.pipelines import AgentOptions, Version
@@ -21,8 +21,7 @@ FIRST = 400
 def history_html(history: PromptHistory) -> str:
     versions = _versions(history)
     pieces = [
-        '<div class="adknb-head">', span(history.agent.name, "adknb-title"),
-        span(_summary(history), "adknb-dim"), "</div>",
+        head(history.agent.name, span(_summary(history), "adknb-dim")),
         _part(history, 1, block(versions[0].prompt) if len(versions[0].prompt) <= FIRST else cut(versions[0].prompt, FIRST)),
     ]  # fmt: skip
     for number, (before, after) in enumerate(pairwise(versions), 2):

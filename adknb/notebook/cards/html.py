@@ -29,6 +29,20 @@ def card(*html: str) -> str:
     return f'<div class="adknb mathjax_ignore tex2jax_ignore">{style()}{"".join(html)}</div>'
 
 
+def head(text: str, *html: str) -> str:
+    """A card's first line: what it shows, and pieces beside it that are HTML already."""
+    return f'<div class="adknb-head">{" ".join([title(text), *html])}</div>'
+
+
+def title(text: str) -> str:
+    return f'<b class="adknb-title">{escape(one_line(text, LINE))}</b>'
+
+
+def tag(text: str) -> str:
+    """A label in front of a text. It is never part of what is copied, the space after it included."""
+    return f'<span class="adknb-tag"><b>{escape(one_line(text, LINE))}</b> </span>'
+
+
 def div(text: str, classes: str) -> str:
     """One line of at most `LINE` characters, as a block."""
     return f'<div class="{classes}">{escape(one_line(text, LINE))}</div>'
@@ -68,9 +82,17 @@ def code(text: str) -> str:
     return f"<code>{escape(one_line(text, CUT))}</code>"
 
 
+def lines(html: str, classes: str = "adknb-text") -> str:
+    """HTML in which line breaks and spaces count.
+
+    In a notebook that is not trusted JupyterLab drops the style sheet and keeps the one property written here.
+    """
+    return f'<div class="{classes}" dir="auto" style="white-space:pre-wrap">{html}</div>'
+
+
 def block(text: str, classes: str = "adknb-text") -> str:
     """A whole text with its line breaks, up to `WHOLE` characters."""
-    return f'<div class="{classes}" dir="auto">{escape(text[:WHOLE])}{_remainder(text)}</div>'
+    return lines(escape(text[:WHOLE]) + _remainder(text), classes)
 
 
 def cut(text: str, limit: int = CUT) -> str:

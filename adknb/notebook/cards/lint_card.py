@@ -7,7 +7,7 @@ from typing import Final
 
 from adknb.analysis.findings import SEVERITIES, Finding, Lint
 from adknb.core.escape import escape, one_line, visible
-from adknb.notebook.cards.html import card, chip, cut, span, table
+from adknb.notebook.cards.html import card, chip, cut, head, span, table
 from adknb.notebook.cards.words import counted
 
 WIDTH: Final = 100
@@ -28,9 +28,8 @@ def lint_html(lint: Lint) -> str:
         for finding in lint
     ]
     return card(
-        '<div class="adknb-head">', span(f"Lint of {lint.pipeline}", "adknb-title"), span(_summary(lint), "adknb-dim"),
-        "</div>", table(_COLUMNS, rows) if rows else "",
-    )  # fmt: skip
+        head(f"Lint of {lint.pipeline}", span(_summary(lint), "adknb-dim")), table(_COLUMNS, rows) if rows else ""
+    )
 
 
 def lint_text(lint: Lint) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 
 from adknb.core.escape import one_line
 from adknb.notebook.cards import outline_words as words
-from adknb.notebook.cards.html import card, cut, div, span, table
+from adknb.notebook.cards.html import card, cut, div, head, span, table
 from adknb.notebook.cards.message_card import remark_text, remarks_html
 from adknb.notebook.cards.text import wrapped
 from adknb.notebook.cards.words import counted
@@ -22,8 +22,8 @@ _LABEL: Final = 9
 def pipeline_html(result: PipelineCard) -> str:
     outline = Outline(result.pipeline, result.rules, result.namespace, result.given)
     return card(
-        '<div class="adknb-head">', span(result.pipeline.name, "adknb-title"), span(_summary(result), "adknb-dim"),
-        "</div>", table(_COLUMNS, map(_cells, outline.agents)) if outline.agents else "",
+        head(result.pipeline.name, span(_summary(result), "adknb-dim")),
+        table(_COLUMNS, map(_cells, outline.agents)) if outline.agents else "",
         remarks_html(result.remarks), words.findings_html(outline.findings, named=True),
         "".join(div(hint, "adknb-dim adknb-hint") for hint in words.hint(result.pipeline.name, outline.findings)),
     )  # fmt: skip

@@ -10,7 +10,8 @@ from adknb.analysis.freshness import Ledger
 from adknb.core.escape import escape, one_line, visible
 from adknb.core.run import Run
 from adknb.core.views import Viewed, table
-from adknb.notebook.cards.html import WHOLE, block, box, card, cut, div, span
+from adknb.notebook.cards.html import WHOLE, block, box, card, cut, div, head, span
+from adknb.notebook.cards.segments import blank_and_words, passage_html, segment
 from adknb.notebook.cards.text import WHOLE as WHOLE_TEXT
 from adknb.notebook.cards.words import CHANNEL_KINDS, counted, label, origin_kind
 from adknb.tables.frame import Row
@@ -74,7 +75,9 @@ class Facts:
         return f"{sums.total:,} tokens counted with {sums.counted_by}"
 
     def tag(self, row: Row) -> str:
-        """A segment's label: origin, key, tokens, and what to beware of."""
+        """A segment's label: origin, key, tokens, and what to beware of. A separator has none."""
+        if row["origin"] == "separator":
+            return ""
         words = [" ".join(filter(None, [row["origin"], row["key"]])), f"{row['tokens']:,}"]
         if row["fresh"].startswith("stale"):
             words.append(row["fresh"])
@@ -110,9 +113,9 @@ class Facts:
 def prompt_html(view: PromptView) -> str:
     facts = Facts(view)
     pieces = [
-        '<div class="adknb-head">', span(facts.title, "adknb-title"), span(facts.total(), ""),
-        span(facts.where, "adknb-dim"), "</div>", _channels(facts.sums),
-    ]  # fmt: skip
+        head(facts.title, span(facts.total(), ""), span(facts.where, "adknb-dim")),
+        _channels(facts.sums),
+    ]
     pieces.extend(box(cut(warning, 300), "warn") for warning in facts.warnings)
     for heading, rows in facts.parts():
         if rows[0]["role"] in _ASIDE:
@@ -120,10 +123,10 @@ def prompt_html(view: PromptView) -> str:
             summary = f"<summary>{span(heading, 'adknb-label')}</summary>"
             pieces.append(f'<details class="adknb-part">{summary}{bodies}</details>')
         else:
-            segments = [_segment(facts, row) for row in rows]
-            is_content = rows[0]["content"] is not None  # its parts are sent apart, a system text's segments as one
-            body = "".join(f"<div>{segment}</div>" for segment in segments) if is_content else "".join(segments)
-            text = f'<div class="adknb-text" dir="auto">{body}</div>'
+            segments = [
+                segment(facts.tag(row), origin_kind(row["origin"], row["fresh"]), row["text"], WHOLE) for row in rows
+            ]
+            text = passage_html(segments, rows[0]["content"] is not None)
             pieces.append(f'<div class="adknb-part">{div(heading, "adknb-label")}{text}</div>')
     if not facts.rows:
         pieces.append(div("Nothing was sent: no system instruction and no contents.", "adknb-dim"))
@@ -145,31 +148,13 @@ def prompt_text(view: PromptView) -> str:
     return "\n".join(lines)
 
 
-def _segment(facts: Facts, row: Row) -> str:
-    """One stretch: its blank lines, its label (never part of what is copied), its text."""
-    blank, words = _blank_and_words(row["text"])
-    if not words and row["origin"] == "separator":
-        return escape(blank)
-    tag = span(facts.tag(row), "adknb-tag")
-    left = len(words) - WHOLE
-    more = span(f"… {left:,} more characters", "adknb-dim") if left > 0 else ""
-    kind = origin_kind(row["origin"], row["fresh"])
-    return f'{escape(blank)}<span class="adknb-segment adknb-o-{kind}">{tag}{escape(words[:WHOLE])}{more}</span>'
-
-
 def _tagged(facts: Facts, row: Row) -> str:
-    blank, words = _blank_and_words(row["text"])
-    if not words and row["origin"] == "separator":
-        return visible(blank)
+    if row["origin"] == "separator":
+        return visible(row["text"])
+    blank, words = blank_and_words(row["text"])
     left = len(words) - WHOLE_TEXT
     more = f"… {left:,} more characters" if left > 0 else ""
     return f"{visible(blank)}⟦{one_line(facts.tag(row), 200)}⟧ {visible(words[:WHOLE_TEXT])}{more}"
-
-
-def _blank_and_words(text: str) -> tuple[str, str]:
-    """A text's leading line feeds, and the rest: a label reads best where the words begin."""
-    words = text.lstrip("\n")
-    return text[: len(text) - len(words)], words
 
 
 def _channels(sums: Channels) -> str:

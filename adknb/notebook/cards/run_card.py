@@ -10,7 +10,7 @@ from adknb.core.escape import one_line
 from adknb.core.run import Run, StepRun
 from adknb.notebook.cards import text
 from adknb.notebook.cards.error_card import error_box, error_text
-from adknb.notebook.cards.html import block, box, card, chip, cut, div, heading, span, table
+from adknb.notebook.cards.html import block, box, card, chip, cut, div, head, heading, span, table
 from adknb.notebook.cards.state_table import state_html, state_text
 from adknb.notebook.cards.words import counted, duration
 from adknb.tables.frame import Row
@@ -95,9 +95,8 @@ def run_html(run: Run) -> str:
     """The run as HTML that needs nothing else."""
     facts = Facts(run)
     pieces = [
-        '<div class="adknb-head">', span(run.root.name, "adknb-title"), chip(run.status, STATUS_KINDS[run.status]),
-        span(" · ".join(facts.summary()), "adknb-dim"), "</div>",
-    ]  # fmt: skip
+        head(run.root.name, chip(run.status, STATUS_KINDS[run.status]), span(" · ".join(facts.summary()), "adknb-dim"))
+    ]
     message = message_text(run.message)
     if message:
         pieces.append(f'<div class="adknb-message"><span class="adknb-dim">Message:</span> {cut(message, 200)}</div>')

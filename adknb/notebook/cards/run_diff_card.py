@@ -8,7 +8,7 @@ from typing import Final
 from adknb.core.escape import escape, one_line
 from adknb.core.run import Run
 from adknb.notebook.cards.diff_pieces import diff_html, diff_text
-from adknb.notebook.cards.html import card, div, facts as facts_html, span
+from adknb.notebook.cards.html import card, div, facts as facts_html, head, span
 from adknb.notebook.cards.text import wrapped
 from adknb.notebook.results import RunDiff
 from adknb.notebook.run_diff import (
@@ -57,7 +57,7 @@ class Facts:
 def run_diff_html(diff: RunDiff) -> str:
     facts = Facts(diff)
     pieces = [
-        '<div class="adknb-head">', span(facts.title, "adknb-title"), span(facts.summary, "adknb-dim"), "</div>",
+        head(facts.title, span(facts.summary, "adknb-dim")),
         _legend(facts.before, facts.after) if facts.differ else "",
     ]  # fmt: skip
     if facts.whole:

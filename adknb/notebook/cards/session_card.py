@@ -7,7 +7,7 @@ from typing import Final
 from adknb.core.escape import one_line
 from adknb.core.run import Session
 from adknb.notebook.cards import text
-from adknb.notebook.cards.html import card, chip, cut, span, table
+from adknb.notebook.cards.html import card, chip, cut, head, span, table
 from adknb.notebook.cards.run_card import STATUS_KINDS
 from adknb.notebook.cards.state_table import state_html, state_text
 from adknb.notebook.cards.words import counted, duration
@@ -36,11 +36,10 @@ def session_html(session: Session) -> str:
         for row in turn_rows(session, default_counter())
     ]
     return card(
-        '<div class="adknb-head">', span(f"Session {session.id}", "adknb-title"),
-        span(_summary(session), "adknb-dim"), "</div>",
+        head(f"Session {session.id}", span(_summary(session), "adknb-dim")),
         table(_TURN_COLUMNS, turns) if turns else "",
         state_html(session_state_rows(session, default_counter())),
-    )  # fmt: skip
+    )
 
 
 def session_text(session: Session) -> str:

@@ -9,9 +9,8 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Final
 
 from adknb.core.errors import AdknbError
-from adknb.core.escape import escape
 from adknb.core.views import table
-from adknb.notebook.cards.html import card, chip, cut
+from adknb.notebook.cards.html import card, chip, cut, tag
 from adknb.notebook.cards.run_card import STATUS_KINDS
 from adknb.notebook.cards.state_table import fresh_chip
 from adknb.notebook.cards.text import fitted
@@ -111,5 +110,5 @@ def _cell(name: str) -> Callable[[Any], str]:
     if name == "stale":
         return lambda value: chip(value, "warn") if value else ""
     if name == "origin":
-        return lambda value: f'<span class="adknb-tag adknb-o-{origin_kind(value)}">{escape(value)}</span>'
+        return lambda value: f'<span class="adknb-o-{origin_kind(value)}">{tag(value)}</span>'
     return lambda value: cut(_plain(value, name))
