@@ -21,6 +21,7 @@ from adknb.notebook.undo import SessionMark, Snapshot
 from adknb.notebook.variables import Variables
 from adknb.runtime.interrupts import Held
 from adknb.runtime.runner import Runner
+from adknb.runtime.strategies import as_strategy
 from adknb.runtime.sync import run_sync
 from adknb.sessions.memory import InMemorySessionService
 
@@ -181,7 +182,8 @@ class Bench:
             if name not in names:
                 raise SpecError(f"there is no setting {name!r}.{near_names(name, names)}")
         changed = replace(self.settings, **settings)
-        runner = Runner(LlmAgent(name="check"), model=changed.model, rules=changed.rules, strategy=changed.strategy)
+        as_strategy(changed.strategy)
+        runner = Runner(LlmAgent(name="check"), model=changed.model, rules=changed.rules)
         if changed.model is not None:
             runner.check_models()
         with self.change("use " + ", ".join(settings)):

@@ -34,7 +34,8 @@ def _run(work: Callable[[], Coroutine[Any, Any, T]], watch: Watch) -> asyncio.Ta
 
     loop = _running_loop()
     if loop is None:
-        return asyncio.run(watch.over(work()))
+        with asyncio.Runner() as loop_runner:  # asyncio.run would leave its loop open once nest_asyncio2 is applied
+            return loop_runner.run(watch.over(work()))
     import nest_asyncio2  # patches asyncio, so only where a loop is running already
 
     nest_asyncio2.apply(loop)

@@ -398,7 +398,7 @@ def test_a_run_goes_on_as_it_was_begun(notebook: Notebook) -> None:
     notebook.run("%adk step")
     assert (notebook.last.strategy, [step.name for step in notebook.last.step_runs]) == ("none", ["A"])
     message = notebook.cell("%adk continue").error
-    assert str(message).startswith("the run asked its models 2 times, which is the limit.")
+    assert str(message).startswith("agent 'C': the run asked its models 2 times, which is the limit.")
     assert (notebook.last.status, notebook.last.strategy) == ("failed", "none")
 
 
