@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from adknb.core.errors import AdknbError
-from adknb.core.escape import one_line
+from adknb.core.escape import one_line, visible
 from adknb.notebook.cards.error_card import error_html, error_text
 from adknb.notebook.shown import display
 
@@ -18,7 +18,7 @@ class CellFailed(Exception):
     """Ends a cell with an error that a person can read. IPython prints its text instead of a traceback."""
 
     def __init__(self, error: AdknbError, text: str) -> None:
-        super().__init__(str(error))
+        super().__init__(visible(str(error)))
         self.error = error
         self._text = text
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from adknb.core.errors import SpecError
 from adknb.notebook.agent_line import AGENT_LINE, agent_options, to_line
 from adknb.notebook.command import UsageError
-from adknb.notebook.pipelines import AgentCell, Pipeline
+from adknb.notebook.pipelines import AgentCell, Pipeline, why_not
 
 PIPELINE_START = "%%agents "
 AGENT_START = "%agent "
@@ -101,8 +101,8 @@ def save(pipelines: list[Pipeline], path: str) -> Path:
     target = Path(path).expanduser()
     try:
         target.write_text(text, encoding="utf-8", errors="surrogatepass", newline="\n")
-    except OSError as error:
-        raise SpecError(f"cannot write {path}: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:  # ValueError: a character that no path can have
+        raise SpecError(f"cannot write {path}: {why_not(error)}") from error
     return target
 
 
@@ -110,10 +110,8 @@ def load(path: str) -> list[Pipeline]:
     """The pipelines of a file. Raises `SpecError` when it cannot be read or holds none."""
     try:
         text = Path(path).expanduser().read_bytes().decode("utf-8", errors="surrogatepass")
-    except OSError as error:
-        raise SpecError(f"cannot read {path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise SpecError(f"cannot read {path}: it is not UTF-8 text ({error.reason} at byte {error.start})") from error
+    except (OSError, ValueError) as error:
+        raise SpecError(f"cannot read {path}: {why_not(error)}") from error
     pipelines = from_text(text, path)
     if not pipelines:
         raise SpecError(f"{path} holds no pipeline; one begins with %%agents NAME")

@@ -78,10 +78,8 @@ class AgentCell:
             return self.prompt
         try:
             return Path(self.options.prompt_file).expanduser().read_bytes().decode("utf-8")
-        except OSError as error:
-            why = error.strerror or str(error)
-        except UnicodeDecodeError as error:
-            why = f"it is not UTF-8 text ({error.reason} at byte {error.start})"
+        except (OSError, ValueError) as error:
+            why = why_not(error)
         raise SpecError(f"agent {self.name!r}: cannot read --prompt-file {self.options.prompt_file}: {why}")
 
     def unresolved(self, option: str, name: str, namespace: Mapping[str, Any]) -> UnresolvedNameError:
@@ -217,3 +215,12 @@ def with_instruction(root: BaseAgent, name: str, instruction: str) -> BaseAgent:
         return agent.model_copy(update={"sub_agents": tuple(edited(child) for child in agent.sub_agents)})
 
     return edited(root)
+
+
+def why_not(error: OSError | ValueError) -> str:
+    """Why a file could not be read or written: the system's reason, a path that cannot be one, or bytes that are no text."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not UTF-8 text ({error.reason} at byte {error.start})"
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return f"no file can have this name ({error})"

@@ -180,3 +180,14 @@ def test_a_file_with_a_mistake_changes_nothing(tmp_path: Path) -> None:
         bench.put_pipelines(files.load(str(tmp_path / "x")), "load")
     assert str(raised.value) == "LlmAgent 'B': output_key: output_key is empty; name a key, or leave it out"
     assert (bench.pipelines, bench.last_change) == ({}, "")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
+def test_a_name_that_no_file_can_have(name: str) -> None:
+    with pytest.raises(SpecError, match=r"^cannot read a.b: no file can have this name \("):
+        files.load(name)
+    with pytest.raises(SpecError, match=r"^cannot write a.b: no file can have this name \("):
+        files.save([Pipeline("p")], name)
+    agent = AgentCell("A", "", AgentOptions(prompt_file=name))
+    with pytest.raises(SpecError, match=r"^agent 'A': cannot read --prompt-file a.b: no file can have this name \("):
+        agent.text()
