@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from adknb.core.run import Run
@@ -26,6 +26,11 @@ class AdknbError(Exception):
     def __str__(self) -> str:
         text = str(self.args[0]) if self.args else ""
         return text if self.agent is None or repr(self.agent) in text else f"agent {self.agent!r}: {text}"
+
+    def of_agent(self, agent: str) -> Self:
+        """This error, naming the agent whose step it ended."""
+        self.agent = agent
+        return self
 
     def as_adk(self, adk_type: str, adk_message: str | None) -> AdknbError:
         """This error, said also as the real ADK says it."""

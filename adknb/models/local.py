@@ -7,16 +7,15 @@ import hashlib
 import os
 import threading
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from adknb.core.content import Content, Part
-from adknb.core.errors import ModelError, NotSupported
+from adknb.core.content import Content
+from adknb.core.errors import ContextLengthError, ModelError, NotSupported
 from adknb.core.requests import LlmRequest, LlmResponse
-from adknb.core.usage import Usage
-from adknb.models.chat import chat_messages, json_schema
+from adknb.models.chat import chat_messages, chat_tools, encodable, response_format
+from adknb.models.chat_answer import ChatAnswer, Malformed
 from adknb.models.llama import (
     Engine,
     Refusal,
@@ -28,7 +27,6 @@ from adknb.models.llama import (
     usable_cpus,
 )
 
-_FINISH_REASONS: Final = {"stop": "STOP", "length": "MAX_TOKENS"}
 _SAME_NAME: Final = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
 _SEEDS: Final = 2**32 - 1  # llama.cpp takes 32 bits, and the highest value means "choose one"
 
@@ -45,7 +43,8 @@ class LocalModel:
     free, as llama.cpp slows down several times over when it has to share its last one. `max_output_tokens` and
     llama.cpp's own sampling (temperature 0.8, a new seed each call) hold where the agent's `generate_content_config`
     says nothing. With a `seed` the same request gets the same answer. An `output_schema` binds the answer while it is
-    written, so it is JSON that fits, unless `max_output_tokens` cuts it. Tools are not supported.
+    written, so it is JSON that fits, unless `max_output_tokens` cuts it. Tools go to a model whose chat template has a
+    place for them, and to no other: llama.cpp would leave them out without a word.
     """
 
     def __init__(
@@ -102,12 +101,15 @@ class LocalModel:
     async def generate_content_async(self, request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse]:
         """Yield the answer with its finish reason and usage; before it, with `stream`, each piece as it comes.
 
-        Raises `ModelError` when the request is longer than `n_ctx` or llama.cpp refuses it, `NotSupported` for tools
-        and parts that are no text.
+        Raises `ContextLengthError` when the request is longer than `n_ctx`, `ModelError` when llama.cpp refuses it,
+        `NotSupported` for parts that are no text, and for tools where the model's chat template has no place for them.
         """
-        body = self._body(request)
         engine = self._engine
         loop = asyncio.get_running_loop()
+        takes_tools = False
+        if request.tools or any(part.function_call for content in request.contents for part in content.parts):
+            takes_tools = await loop.run_in_executor(engine.worker, engine.takes_tools, self._progress)
+        body = self._body(request, takes_tools)
         chunks: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         stopped = threading.Event()
 
@@ -120,7 +122,7 @@ class LocalModel:
 
         call = loop.run_in_executor(engine.worker, engine.ask, body, receive, self._progress)
         call.add_done_callback(lambda _: chunks.put_nowait(None))
-        answer = _Answer()
+        answer = ChatAnswer()
         try:
             while (chunk := await chunks.get()) is not None:
                 piece = answer.add(chunk)
@@ -132,25 +134,29 @@ class LocalModel:
         finally:  # a cancelled or abandoned call: the engine's thread asks at its next chunk
             stopped.set()
             call.cancel()
-        yield answer.response()
+        try:
+            response = answer.response()
+        except Malformed as what:
+            raise self._refused(request, str(what)) from None
+        yield response
 
     @property
     def _engine(self) -> Engine:
         return engine_for(self._settings)
 
-    def _body(self, request: LlmRequest) -> dict[str, Any]:
+    def _body(self, request: LlmRequest, takes_tools: bool) -> dict[str, Any]:
         config = request.config
-        if request.tools:
+        if request.tools and not takes_tools:
             raise NotSupported(
-                f"{request.agent}: a local model takes no tools ({', '.join(request.tools)}). "
-                "Remove them, or give this agent a model that does."
-            )
+                f"the chat template of {self.name} has no place for tools ({', '.join(request.tools)}). "
+                "Remove them, or give this agent a model that takes tools."
+            ).of_agent(request.agent)
         if (config.get("candidate_count") or 1) > 1:
-            raise NotSupported(f"{request.agent}: a local model gives one candidate; remove candidate_count")
-        messages = [{**message, "content": _encodable(message["content"])} for message in chat_messages(request)]
+            raise NotSupported("a local model gives one candidate; remove candidate_count").of_agent(request.agent)
+        messages = chat_messages(request, plain=True, tools=takes_tools)
         if not messages:
-            raise ModelError(
-                f"{request.agent}: the request to {self.name} has no text; give an instruction or a message"
+            raise ModelError(f"the request to {self.name} has no text; give an instruction or a message").of_agent(
+                request.agent
             )
         body: dict[str, Any] = {
             "messages": messages,
@@ -167,64 +173,28 @@ class LocalModel:
             body["seed"] = config["seed"] % _SEEDS
         if config.get("stop_sequences"):
             body["stop"] = list(config["stop_sequences"])
-        if config.get("response_schema"):
-            schema = json_schema(config["response_schema"])
-            body["response_format"] = {"type": "json_schema", "json_schema": {"schema": schema}}
-        elif config.get("response_mime_type") == "application/json":
-            body["response_format"] = {"type": "json_object"}
-        return body
+        bound = response_format(config)
+        if bound is not None:
+            body["response_format"] = bound
+        if request.tools:
+            body["tools"] = chat_tools(request)
+        sent: dict[str, Any] = encodable(body)
+        return sent
 
     def _error(self, request: LlmRequest, refusal: Refusal) -> ModelError:
         details = refusal.details
-        if details.get("type") == "exceed_context_size_error":
-            error = ModelError(
-                f"{request.agent}: the request has {details['n_prompt_tokens']} tokens, and {self.name} has room for "
-                f"{details['n_ctx']} (n_ctx). Shorten the prompt, send less history (include_contents='none'), "
-                "or make room: LocalModel(n_ctx=…)."
-            )
-        else:
-            error = ModelError(f"{request.agent}: {self.name} refused the request: {refusal}")
-        error.agent = request.agent
-        return error
+        if details.get("type") != "exceed_context_size_error":
+            return self._refused(request, f"refused the request: {refusal}")
+        tokens, limit = details["n_prompt_tokens"], details["n_ctx"]
+        return ContextLengthError(
+            f"the request has {tokens} tokens, and {self.name} has room for {limit} (n_ctx). "
+            "Shorten the prompt, send less history (include_contents='none'), or make room: LocalModel(n_ctx=…).",
+            tokens,
+            limit,
+        ).of_agent(request.agent)
+
+    def _refused(self, request: LlmRequest, what: str) -> ModelError:
+        return ModelError(f"{self.name} {what}").of_agent(request.agent)
 
     def __repr__(self) -> str:
         return f"LocalModel({self.name!r})"
-
-
-@dataclass(slots=True)
-class _Answer:
-    """The chunks of one answer, put together."""
-
-    text: str = ""
-    thought: str = ""
-    finish_reason: str | None = None
-    usage: Usage | None = None
-
-    def add(self, chunk: dict[str, Any]) -> Part | None:
-        """Take in a chunk; returns the text that it brought, if any."""
-        if "usage" in chunk:
-            counts = chunk["usage"]
-            cached = counts.get("prompt_tokens_details", {}).get("cached_tokens", 0)
-            self.usage = Usage(counts["prompt_tokens"], counts["completion_tokens"], cached_tokens=cached)
-        for choice in chunk.get("choices", ()):
-            reason = choice.get("finish_reason")
-            if reason:
-                self.finish_reason = _FINISH_REASONS.get(reason, "OTHER")
-            if thought := choice["delta"].get("reasoning_content"):
-                self.thought += thought
-                return Part(text=thought, thought=True)
-            if text := choice["delta"].get("content"):
-                self.text += text
-                return Part(text=text)
-        return None
-
-    def response(self) -> LlmResponse:
-        thoughts = (Part(text=self.thought, thought=True),) if self.thought else ()
-        return LlmResponse(
-            Content("model", (*thoughts, Part(text=self.text))), usage=self.usage, finish_reason=self.finish_reason
-        )
-
-
-def _encodable(text: str) -> str:
-    """Lone surrogates cannot be sent as UTF-8: U+FFFD stands for each."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

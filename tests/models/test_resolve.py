@@ -45,9 +45,9 @@ def test_scripted_asks_for_its_replies() -> None:
 @pytest.mark.parametrize(
     ("name", "near"),
     [
-        ("gemini-2.5-flash", " There are: 'echo', 'local', 'mine', 'replay', 'scripted'."),
+        ("claude", " There are: 'echo', 'gemini', 'local', 'mine', 'openai', 'replay', 'scripted'."),
         ("ecko", " Did you mean 'echo'?"),
-        ("", " There are: 'echo', 'local', 'mine', 'replay', 'scripted'."),
+        ("", " There are: 'echo', 'gemini', 'local', 'mine', 'openai', 'replay', 'scripted'."),
     ],
 )
 def test_an_unknown_name_says_what_works(name: str, near: str) -> None:
@@ -55,6 +55,7 @@ def test_an_unknown_name_says_what_works(name: str, near: str) -> None:
         resolve_model(name, registry={"mine": lambda name: MODEL})
     assert str(caught.value) == (
         f"there is no model {name!r}.{near} What works: 'echo', 'local', 'local:PATH.gguf', 'replay:PATH', "
+        "'openai/NAME', 'gemini-…', "
         "names that begin with 'mine', or a model object, for example Runner(root, model=ScriptedModel({…})). "
         "For names of your own: register_model."
     )
@@ -83,6 +84,37 @@ def test_the_longest_prefix_that_fits_makes_the_model() -> None:
     ]
     with pytest.raises(ModelError):
         resolve_model("geminius", registry=registry)
+
+
+def test_models_behind_an_api(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai", reason="the extra `openai` is not installed")
+    pytest.importorskip("google.genai", reason="the extra `gemini` is not installed")
+    for variable in ("OPENAI_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.setenv(variable, "k")
+    shown = [
+        resolve_model("openai/gpt-5"),
+        resolve_model("openai/openai/gpt-5", base_url="https://gateway.example/v1"),
+        resolve_model("gemini-2.5-flash"),
+        resolve_model("gemini-2.5-flash", base_url="https://gateway.example"),
+    ]
+    assert [repr(model) for model in shown] == [
+        "OpenAIModel('gpt-5', base_url='https://api.openai.com/v1')",
+        "OpenAIModel('openai/gpt-5', base_url='https://gateway.example/v1')",
+        "GeminiModel('gemini-2.5-flash', base_url='https://generativelanguage.googleapis.com')",
+        "GeminiModel('gemini-2.5-flash', base_url='https://gateway.example')",
+    ]
+
+
+@pytest.mark.parametrize("name", ["openai", "openai:gpt-5"])
+def test_openai_wants_a_name_behind_a_slash(name: str) -> None:
+    with pytest.raises(ModelError, match=rf"^there is no model '{name}'; write openai/NAME"):
+        resolve_model(name)
+
+
+@pytest.mark.parametrize("value", ["echo", "local", MODEL])
+def test_a_base_url_is_for_models_behind_an_api(value: object) -> None:
+    with pytest.raises(ModelError, match=r"^a base URL goes with 'openai/NAME' or 'gemini-…', not with "):
+        resolve_model(value, base_url="http://localhost:8000/v1")
 
 
 def test_a_registered_prefix_serves_until_it_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
