@@ -25,12 +25,14 @@ from .core.errors import (
     AgentError as AgentError,
     AgentNameError as AgentNameError,
     CassetteMissError as CassetteMissError,
+    ContextLengthError as ContextLengthError,
     LlmCallsLimitExceededError as LlmCallsLimitExceededError,
     MissingArtifactError as MissingArtifactError,
     MissingKeyError as MissingKeyError,
     ModelError as ModelError,
     NotSupported as NotSupported,
     OutputSchemaError as OutputSchemaError,
+    PipelineChangedError as PipelineChangedError,
     ReplyMissingError as ReplyMissingError,
     RunStateError as RunStateError,
     SpecError as SpecError,
@@ -45,6 +47,7 @@ from .core.events import (
 from .core.protocols import (
     ArtifactService as ArtifactService,
     ContextStrategy as ContextStrategy,
+    History as History,
     InvocationContext as InvocationContext,
     Model as Model,
     SessionService as SessionService,
@@ -78,20 +81,28 @@ from .core.tools import (
 )
 from .core.usage import Usage as Usage
 from .models.echo import EchoModel as EchoModel
+from .models.gemini import GeminiModel as GeminiModel
 from .models.local import LocalModel as LocalModel
+from .models.openai import OpenAIModel as OpenAIModel
 from .models.replay import (
     ReplayModel as ReplayModel,
     recording as recording,
 )
 from .models.request_key import request_key as request_key
+from .models.resolve import register_model as register_model
 from .models.scripted import ScriptedModel as ScriptedModel
 from .notebook.current import bench as bench
+from .runtime.artifacts import InMemoryArtifactService as InMemoryArtifactService
 from .runtime.callbacks import (
     CallbackContext as CallbackContext,
     ToolContext as ToolContext,
 )
 from .runtime.runner import Runner as Runner
 from .sessions.memory import InMemorySessionService as InMemorySessionService
+from .tokens.prices import (
+    Price as Price,
+    set_prices as set_prices,
+)
 
 __version__: str
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from adknb.analysis.contract import Contract
@@ -14,13 +15,14 @@ from adknb.core.views import register_table
 from adknb.tables.checks import CONTRACT, LINT, contract_rows, lint_rows
 from adknb.tables.comparison import PROMPTS, comparison_rows
 from adknb.tables.events import EVENTS, event_rows
-from adknb.tables.frame import frame
+from adknb.tables.frame import Kind, frame
 from adknb.tables.prompt import PROMPT, find_request, prompt_rows
 from adknb.tables.session import TURNS, session_event_rows, session_history_rows, session_state_rows, turn_rows
 from adknb.tables.state import STATE, STATE_HISTORY, history_rows, state_rows
-from adknb.tables.steps import STEPS, TOKENS, accounts, step_rows, token_rows
+from adknb.tables.steps import COST, STEPS, TOKENS, accounts, step_rows, token_rows
 from adknb.tokens.channels import pieces
 from adknb.tokens.counter import default_counter
+from adknb.tokens.prices import has_prices
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,14 +40,18 @@ def events(run: Run) -> pd.DataFrame:
     return frame(event_rows(Ledger(run)), EVENTS)
 
 
+def _with_cost(columns: Mapping[str, Kind]) -> Mapping[str, Kind]:
+    return {**columns, **COST} if has_prices() else columns
+
+
 def steps(run: Run, counter: TokenCounter | None = None) -> pd.DataFrame:
     ledger = Ledger(run)
-    return frame(step_rows(ledger, accounts(ledger, counter or default_counter())), STEPS)
+    return frame(step_rows(ledger, accounts(ledger, counter or default_counter())), _with_cost(STEPS))
 
 
 def tokens(run: Run, counter: TokenCounter | None = None) -> pd.DataFrame:
     ledger = Ledger(run)
-    return frame(token_rows(ledger, accounts(ledger, counter or default_counter())), TOKENS)
+    return frame(token_rows(ledger, accounts(ledger, counter or default_counter())), _with_cost(TOKENS))
 
 
 def prompt(run: Run, name: str, request: int = 1, counter: TokenCounter | None = None) -> pd.DataFrame:

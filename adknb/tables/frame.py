@@ -9,14 +9,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Row = Mapping[str, Any]
-Kind = Literal["text", "count", "maybe", "number", "flag", "value"]
-"""A column's kind: text; a whole number; one that may be absent (`<NA>`); a decimal; true or false; any JSON value."""
+Kind = Literal["text", "count", "maybe", "number", "amount", "flag", "value"]
+"""A column's kind: text; a whole number; one that may be absent (`<NA>`); a decimal; one that may be absent; true or
+false; any JSON value."""
 
 _DTYPES: dict[Kind, str] = {
     "text": "object",  # not pandas' own str: Arrow refuses lone surrogates
     "count": "int64",
     "maybe": "Int64",
     "number": "float64",
+    "amount": "Float64",
     "flag": "bool",
     "value": "object",
 }

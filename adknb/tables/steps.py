@@ -10,9 +10,11 @@ from adknb.analysis.freshness import Ledger
 from adknb.core.protocols import TokenCounter
 from adknb.core.requests import Request
 from adknb.core.run import StepRun
+from adknb.core.usage import Usage
 from adknb.tables.events import stale_text
 from adknb.tables.frame import Kind, Row
 from adknb.tokens.channels import CHANNELS, Channels, channels, part_text, pieces, sent_twice
+from adknb.tokens.prices import price_of
 
 STEPS: Final[dict[str, Kind]] = {
     "step": "text", "agent": "text", "status": "text", "requests": "count", "ms": "number", "input_tokens": "count",
@@ -25,6 +27,8 @@ TOKENS: Final[dict[str, Kind]] = {
     "total": "count", "output": "count", "sent_twice": "count", "twice": "text", "stale": "text",
     "reported": "flag", "counted_by": "text",
 }  # fmt: skip
+COST: Final[dict[str, Kind]] = {"cost": "amount"}
+"""The column that a price table adds; in its currency."""
 REPORTED: Final = "reported"
 """Stands in `counted_by` for the model's own numbers."""
 
@@ -39,6 +43,14 @@ class Account:
     channels: Channels
     twice: Mapping[str, int]
     output: int
+
+    @property
+    def cost(self) -> float | None:
+        """The price of the request by the user's table (`set_prices`); None where the table has no such model."""
+        price = price_of(self.request.sent.model)
+        if price is None:
+            return None
+        return price.of(self.request.usage or Usage(self.channels.total, self.output))
 
 
 def accounts(ledger: Ledger, counter: TokenCounter) -> list[Account]:
@@ -76,6 +88,7 @@ def step_rows(ledger: Ledger, costs: Sequence[Account]) -> list[Row]:
                 "readers": ", ".join(ledger.readers_of(step)),
                 "model": _joined(cost.request.sent.model for cost in own),
                 "counted_by": _joined(REPORTED if cost.channels.reported else cost.channels.counted_by for cost in own),
+                "cost": _sum(cost.cost for cost in own),
                 "stale": stale_text(ledger.stale_reads(step)),
                 "note": "; ".join(notes(step)),
             }
@@ -101,6 +114,7 @@ def token_rows(ledger: Ledger, costs: Sequence[Account]) -> list[Row]:
                 "stale": stale_text({read.key: read.age for read in reads if read.stale}),
                 "reported": cost.channels.reported,
                 "counted_by": cost.channels.counted_by,
+                "cost": cost.cost,
             }
         )
     return rows
@@ -120,6 +134,12 @@ def _output(request: Request, counter: TokenCounter) -> int:
     if request.reply is None or request.reply.content is None:
         return 0
     return sum(counter.count(part_text(part)) for part in request.reply.content.parts)
+
+
+def _sum(costs: Iterable[float | None]) -> float | None:
+    """The sum of what is known; None where nothing is."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known else None
 
 
 def _joined(words: Iterable[str]) -> str:
