@@ -25,9 +25,16 @@ DESCRIBING = (
     Option("--key", "the state key that receives the reply (output_key)", "KEY", completes="keys"),
     Option("--include", "which history its requests carry (include_contents)", choices=("default", "none")),
     Option("--description", "what the agent is for; stands in its own prompt", "TEXT"),
-    Option("--model", "the model of this agent alone: a name, or a variable that holds one", "MODEL", completes="models"),
+    Option(
+        "--model", "the model of this agent alone: a name, or a variable that holds one", "MODEL", completes="models"
+    ),
     Option("--tools", "functions that the model may call, by name, joined by commas", "NAMES", completes="callbacks"),
-    Option("--schema", "the reply's schema (output_schema): a pydantic class or a dict, by name", "NAME", completes="schemas"),
+    Option(
+        "--schema",
+        "the reply's schema (output_schema): a pydantic class or a dict, by name",
+        "NAME",
+        completes="schemas",
+    ),
     *(
         Option(f"--{kind.replace('_', '-')}", _CALLBACK_HELP[kind], "NAMES", completes="callbacks")
         for kind in CALLBACKS
@@ -75,7 +82,11 @@ def agent_options(line: argparse.Namespace, known: AgentOptions = _NONE) -> Agen
     }
     callbacks = {kind: names for kind in CALLBACKS if (names := _names(getattr(line, kind)))}
     return replace(
-        known, **said, tools=_names(line.tools) or known.tools, callbacks={**known.callbacks, **callbacks}, config=config
+        known,
+        **said,
+        tools=_names(line.tools) or known.tools,
+        callbacks={**known.callbacks, **callbacks},
+        config=config,
     )
 
 

@@ -125,9 +125,7 @@ class Bench:
         `at` is its place, from 1; `after` names the agent that it follows.
         """
         options = options or AgentOptions()
-        pipelines, agent, verb = writing.with_agent(
-            self.pipelines, pipeline, name, prompt, options, cell, at, after
-        )
+        pipelines, agent, verb = writing.with_agent(self.pipelines, pipeline, name, prompt, options, cell, at, after)
         self._write(pipelines, f"{pipeline}: {name} {verb}", pipeline)
         return agent
 
@@ -158,7 +156,9 @@ class Bench:
         """A second pipeline with the same agents, their versions too; its agents belong to no cell yet."""
         known = self.pipeline(pipeline)
         if name in self.pipelines:
-            raise SpecError(f"there is a pipeline {name!r} already. Take another name, or remove it: %adk remove {name}")
+            raise SpecError(
+                f"there is a pipeline {name!r} already. Take another name, or remove it: %adk remove {name}"
+            )
         copied = Pipeline(name, tuple(replace(agent, cell=None) for agent in known.agents))
         self._write({**self.pipelines, name: copied}, f"{pipeline}: copied to {name}")
 
@@ -225,9 +225,7 @@ class Bench:
                 config=request.config, pause=request.pause,
             )  # fmt: skip
 
-        return self._run(
-            runner, work, session, lambda run: Record(run, pipeline, request.cell, name, options=chosen)
-        )
+        return self._run(runner, work, session, lambda run: Record(run, pipeline, request.cell, name, options=chosen))
 
     def run_from(self, name: str, run: str | None = None, pipeline: str | None = None, **options: Any) -> Run:
         """A run again from the step `name` on, with the pipeline as it is written now; `options` as in `run`."""
@@ -260,7 +258,9 @@ class Bench:
         """Take the last change back and say what it was. Raises `RunStateError` when there is none."""
         with self.busy():
             if not self._undo:
-                raise RunStateError("there is nothing to undo: nothing was written, run or set since the notebook began")
+                raise RunStateError(
+                    "there is nothing to undo: nothing was written, run or set since the notebook began"
+                )
             snapshot = self._undo.pop()
             self._restore(snapshot)
         return snapshot.label

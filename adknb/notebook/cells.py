@@ -56,9 +56,7 @@ class RunningCell(threading.local):
     def displays(self, magic: str, line: str) -> bool:
         """Whether the call stands alone on a line of the cell, so that nobody takes its value."""
         call = f"{magic} {line}".strip().lstrip("%")
-        return bool(self._cells) and any(
-            text.strip().lstrip("%") == call for text in self._cells[-1].text.split("\n")
-        )
+        return bool(self._cells) and any(text.strip().lstrip("%") == call for text in self._cells[-1].text.split("\n"))
 
     def body(self, magic: str, given: str) -> str:
         """The cell's body as it was typed: all below the magic's line, without one final newline.

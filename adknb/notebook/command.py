@@ -48,7 +48,9 @@ class Option:
     @property
     def shown(self) -> str:
         metavar = self.metavar or "|".join(self.choices)
-        return {"nothing": self.name, "one": f"{self.name} {metavar}", "several": f"{self.name} {metavar} …"}[self.takes]
+        return {"nothing": self.name, "one": f"{self.name} {metavar}", "several": f"{self.name} {metavar} …"}[
+            self.takes
+        ]
 
     def check(self, value: Any, given: bool, invocation: str) -> None:
         """Raise `UsageError` when the option is given without a value, or with one that is not of its choices."""
@@ -109,7 +111,11 @@ class Command:
         if rows:
             width = min(34, max(len(name) for name, _ in rows))
             lines += ["", *(_row(name, text, width) for name, text in rows)]
-        lines += ["", "Examples:", *("\n".join(f"  {line}" for line in example.split("\n")) for example in self.examples)]
+        lines += [
+            "",
+            "Examples:",
+            *("\n".join(f"  {line}" for line in example.split("\n")) for example in self.examples),
+        ]
         return "\n".join(lines)
 
     def parse(self, line: str) -> argparse.Namespace:
@@ -141,7 +147,9 @@ class Command:
             else:
                 value = words.pop(0) if words else None
             if not value and argument.count in ("1", "+"):
-                raise UsageError(f"{self.invocation}: {argument.name.upper()} is missing: {argument.help}. {self._usage()}")
+                raise UsageError(
+                    f"{self.invocation}: {argument.name.upper()} is missing: {argument.help}. {self._usage()}"
+                )
             setattr(found, argument.name, value)
         if words:
             raise UsageError(f"{self.invocation}: {words[0]!r} is one word too many. {self._usage()}")

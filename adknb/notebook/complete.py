@@ -107,9 +107,7 @@ def _steps(bench: Bench) -> list[str]:
 
 def _variables(bench: Bench, fits: Callable[[Any], bool]) -> list[str]:
     hidden = {"In", "Out", "exit", "quit", "get_ipython", "open", "display"}
-    return [
-        name for name, value in bench.namespace.items() if name[:1] != "_" and name not in hidden and fits(value)
-    ]
+    return [name for name, value in bench.namespace.items() if name[:1] != "_" and name not in hidden and fits(value)]
 
 
 def matcher(bench: Bench, verbs: Mapping[str, Command]) -> Any:

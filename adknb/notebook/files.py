@@ -27,7 +27,9 @@ def to_text(pipeline: Pipeline) -> str:
     for agent in pipeline.agents:
         line = to_line(agent)
         if "\n" in line:
-            raise SpecError(f"agent {agent.name!r}: an option has a line break, and its line in the file cannot. Take it out.")
+            raise SpecError(
+                f"agent {agent.name!r}: an option has a line break, and its line in the file cannot. Take it out."
+            )
         if agent.options.prompt_file is not None:
             blocks.append(f"{AGENT_START}{line}")
             continue
@@ -55,7 +57,9 @@ def from_text(text: str, place: str) -> list[Pipeline]:
         except ValueError:
             raise UsageError(f"{place}, line {number}: write %%agents NAME, not {PIPELINE_START}{line[:60]}") from None
         is_last = body is bodies[-1]
-        pipelines.append(agents_from_text(pipeline, "\n".join(body if is_last else _without_gap(body)), None, place, number))
+        pipelines.append(
+            agents_from_text(pipeline, "\n".join(body if is_last else _without_gap(body)), None, place, number)
+        )
     return pipelines
 
 
@@ -83,9 +87,7 @@ def agents_from_text(name: str, body: str, cell: str | None, place: str, first_l
             raise UsageError(f"{where}: the first agent begins with %agent NAME, not with {line[:60]!r}")
     for agent, prompt in zip(agents, prompts, strict=True):
         if agent.options.prompt_file is not None and "".join(prompt).strip():
-            raise UsageError(
-                f"{place}: agent {agent.name!r} has a prompt and a --prompt-file. Leave one of them out."
-            )
+            raise UsageError(f"{place}: agent {agent.name!r} has a prompt and a --prompt-file. Leave one of them out.")
     return Pipeline(
         name,
         tuple(

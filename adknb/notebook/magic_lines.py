@@ -18,7 +18,9 @@ def _by_the_magic(*_: Any) -> None:
 
 
 _PLACE: Final = (
-    Option("--pipeline", "the pipeline that the agent belongs to; without it the one in use", "NAME", completes="pipelines"),
+    Option(
+        "--pipeline", "the pipeline that the agent belongs to; without it the one in use", "NAME", completes="pipelines"
+    ),
     Option("--at", "its place in the pipeline, from 1", "NUMBER"),
     Option("--after", "the agent that it follows", "NAME", completes="agents"),
     TRACEBACK,
@@ -31,7 +33,7 @@ AGENT: Final = Command(
     (NAME,),
     (*_PLACE[:1], *DESCRIBING, *_PLACE[1:]),
     (
-        '%%agent TriageAgent --pipeline ticket --key triage\nClassify the customer\'s message. Reply with JSON only.',
+        "%%agent TriageAgent --pipeline ticket --key triage\nClassify the customer's message. Reply with JSON only.",
         "%%agent DraftAgent --key draft --include none --before-agent require_triage\nTriage result: {triage}",
     ),
     body="the prompt",
@@ -93,7 +95,10 @@ STEP: Final = Command(
         Option("--strategy", "another context strategy for this try", "NAME", completes="strategies"),
         TRACEBACK,
     ),
-    ("%%step DraftAgent\nTriage: {triage}\nAnswer in one sentence.", "%%step DraftAgent --strategy none\nTriage: {triage}"),
+    (
+        "%%step DraftAgent\nTriage: {triage}\nAnswer in one sentence.",
+        "%%step DraftAgent --strategy none\nTriage: {triage}",
+    ),
     body="the prompt to try",
 )
 

@@ -129,7 +129,9 @@ class AdkMagics(Magics):
         cell = self.cell.id_as("%%agents")
         pipeline = files.agents_from_text(options.pipeline, body, cell, "this cell")
         if not pipeline.agents:
-            raise UsageError(f"pipeline {pipeline.name!r}: the agents are missing. Write for each %agent NAME, its prompt below.")
+            raise UsageError(
+                f"pipeline {pipeline.name!r}: the agents are missing. Write for each %agent NAME, its prompt below."
+            )
         before = self.bench.pipelines
         self.bench.put_pipelines([pipeline], f"{pipeline.name}: written", cell)
         return PipelineCard(

@@ -187,7 +187,9 @@ class Pipeline:
         for name in self.names():
             if names.count(name) != 1:
                 what = "is missing" if name not in names else "stands twice"
-                raise SpecError(f"order of {self.name!r}: {name!r} {what}. Name each agent once: {' '.join(self.names())}")
+                raise SpecError(
+                    f"order of {self.name!r}: {name!r} {what}. Name each agent once: {' '.join(self.names())}"
+                )
         return replace(self, agents=tuple(self[name] for name in names))
 
     def build(self, namespace: Mapping[str, Any] | None = None) -> BaseAgent:

@@ -40,7 +40,9 @@ TURN = (
 _FROM_THE_START = ("session", "append", "turn", "pause", "user", "state", "state_from", "clear", "max_llm_calls")
 
 
-def turn_request(options: argparse.Namespace, message: str, cell: str | None, namespace: Mapping[str, Any]) -> TurnRequest:
+def turn_request(
+    options: argparse.Namespace, message: str, cell: str | None, namespace: Mapping[str, Any]
+) -> TurnRequest:
     """The turn that a parsed line asks for. Raises `UsageError` for what cannot be read."""
     if options.run is not None:
         raise UsageError("--run names the run that --from goes on from: say --from STEP too")
@@ -97,7 +99,9 @@ def start_state(pairs: list[str], variable: str | None, namespace: Mapping[str, 
     state: dict[str, Any] = {}
     if variable is not None:
         if variable not in namespace:
-            raise UsageError(f"--state-from names {variable!r}, which the notebook does not define. Run its cell first.")
+            raise UsageError(
+                f"--state-from names {variable!r}, which the notebook does not define. Run its cell first."
+            )
         value = namespace[variable]
         if not isinstance(value, Mapping):
             raise UsageError(f"--state-from: {variable} is of type {type(value).__name__}, not a dict")
@@ -111,7 +115,9 @@ def start_state(pairs: list[str], variable: str | None, namespace: Mapping[str, 
             try:
                 value = json.loads(value)
             except ValueError as error:
-                raise UsageError(f"--state {key}:= takes JSON, quoted: --state '{key}:={{\"a\": 1}}'. {error}") from None
+                raise UsageError(
+                    f"--state {key}:= takes JSON, quoted: --state '{key}:={{\"a\": 1}}'. {error}"
+                ) from None
         state[key] = value
     return state or None
 

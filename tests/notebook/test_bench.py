@@ -49,7 +49,10 @@ def test_the_bench_of_the_process_needs_no_notebook() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
     assert lines[0].endswith("completed ['A']")
-    assert lines[1:] == ["False False False", '    print(Runner(ticket, model="local").run(" ".join(sys.argv[1:])).output)']
+    assert lines[1:] == [
+        "False False False",
+        '    print(Runner(ticket, model="local").run(" ".join(sys.argv[1:])).output)',
+    ]
 
 
 def test_a_session_s_turns(bench: Bench) -> None:

@@ -32,7 +32,9 @@ options = st.builds(
     model=st.none() | one_line,
     tools=st.lists(names, max_size=3).map(tuple),
     schema=st.none() | names,
-    callbacks=st.dictionaries(st.sampled_from(CALLBACKS), st.lists(names, min_size=1, max_size=2).map(tuple), max_size=3),
+    callbacks=st.dictionaries(
+        st.sampled_from(CALLBACKS), st.lists(names, min_size=1, max_size=2).map(tuple), max_size=3
+    ),
     config=config,
     prompt_file=st.none() | one_line,
 )
@@ -65,7 +67,10 @@ def test_any_pipelines_come_back_the_same(tmp_path: Path, written: list[Pipeline
 def test_the_file_is_readable(tmp_path: Path) -> None:
     triage = AgentCell("TriageAgent", 'Classify.\n{"category": "a|b"}', AgentOptions(key="triage"))
     guarded = AgentOptions(
-        include="none", description="writes it", callbacks={"before_agent": ("guard", "log")}, config={"temperature": 0.5}
+        include="none",
+        description="writes it",
+        callbacks={"before_agent": ("guard", "log")},
+        config={"temperature": 0.5},
     )
     draft = AgentCell("DraftAgent", "Triage: {triage}", guarded)
     path = files.save([Pipeline("ticket", (triage, draft)), Pipeline("other", (triage,))], str(tmp_path / "t.adk"))
@@ -159,7 +164,9 @@ def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"%%agents p\n%agent A\n\xff\n")
     with pytest.raises(SpecError) as raised:
         files.load(str(tmp_path / "latin"))
-    assert str(raised.value) == f"cannot read {tmp_path / 'latin'}: it is not UTF-8 text (invalid start byte at byte 20)"
+    assert (
+        str(raised.value) == f"cannot read {tmp_path / 'latin'}: it is not UTF-8 text (invalid start byte at byte 20)"
+    )
     with pytest.raises(SpecError) as raised:
         files.save([Pipeline("p")], str(tmp_path))
     assert str(raised.value) == f"cannot write {tmp_path}: Is a directory"

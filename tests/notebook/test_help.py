@@ -61,7 +61,7 @@ def test_examples_can_be_read(notebook: Notebook, invocation: str, example: str)
     compile(notebook.shell.transform_cell(example), invocation, "exec")
     line = next(text for text in example.split("\n") if invocation in text)
     given = line.partition(invocation)[2]
-    assert (given == "" or given[0].isspace()), line
+    assert given == "" or given[0].isspace(), line
     COMMANDS[invocation].parse(given)
     assert "\n" in example.strip() or not invocation.startswith("%%")
 

@@ -113,7 +113,8 @@ def test_a_cell_without_a_pipeline_goes_where_it_wrote_before(notebook: Notebook
 
 def test_a_loop_in_one_cell_writes_several_agents(notebook: Notebook) -> None:
     notebook.run(
-        "for name in 'ABC':\n    get_ipython().run_cell_magic('agent', f'{name} --pipeline p', f'Prompt {name}\\n')", "loop"
+        "for name in 'ABC':\n    get_ipython().run_cell_magic('agent', f'{name} --pipeline p', f'Prompt {name}\\n')",
+        "loop",
     )
     assert [(agent.name, agent.prompt) for agent in notebook.bench.pipelines["p"].agents] == [
         ("A", "Prompt A"), ("B", "Prompt B"), ("C", "Prompt C"),
@@ -136,7 +137,9 @@ def test_places_of_an_agent_that_is_there(notebook: Notebook, place: str, order:
     assert names(notebook) == order
 
 
-@pytest.mark.parametrize(("place", "order"), [("--at 1", "XABC"), ("--at 4", "ABCX"), ("--after A", "AXBC"), ("", "ABCX")])
+@pytest.mark.parametrize(
+    ("place", "order"), [("--at 1", "XABC"), ("--at 4", "ABCX"), ("--after A", "AXBC"), ("", "ABCX")]
+)
 def test_places_of_a_new_agent(notebook: Notebook, place: str, order: str) -> None:
     notebook.three_agents()
     notebook.run(f"%%agent X {place}\nX", "X")
@@ -221,9 +224,7 @@ def test_agents_and_pipelines_are_variables(notebook: Notebook) -> None:
 def test_a_hidden_variable_is_reported_and_comes_back(notebook: Notebook) -> None:
     notebook.run("A = [1, 2]")
     output = notebook.run("%%agent A --pipeline p\nA", "A")
-    assert output.value.remarks == (
-        "the variable 'A' (a list) is hidden: the name now stands for what the bench has",
-    )
+    assert output.value.remarks == ("the variable 'A' (a list) is hidden: the name now stands for what the bench has",)
     assert type(notebook.names["A"]).__name__ == "LlmAgent"
     assert notebook.run("%%agent A --pipeline p\nAgain", "A").value.remarks == ()
     notebook.run("%adk undo\n%adk undo")
@@ -280,7 +281,11 @@ def test_the_message_is_the_body_as_it_was_typed(notebook: Notebook) -> None:
     assert notebook.last.message.text == ">>> I said: {a}\n  and $b\n"
     notebook.names["text"] = ">>> from a variable"
     run = notebook.run("run = %pipeline p --input text")
-    assert (notebook.last.message.text, notebook.names["run"], run.value) == (">>> from a variable", notebook.last, None)
+    assert (notebook.last.message.text, notebook.names["run"], run.value) == (
+        ">>> from a variable",
+        notebook.last,
+        None,
+    )
 
 
 def test_the_state_to_start_with(notebook: Notebook) -> None:
@@ -480,7 +485,10 @@ def test_a_trial_changes_nothing_and_is_no_run_to_go_on_from(notebook: Notebook)
     state = (dict(before.state), list(before.history))
     notebook.run("%%step B\n>>> Tried {a}.", "try")
     assert (notebook.prompt("B"), notebook.last.status) == (">>> Tried A says 1.", "paused")
-    assert (notebook.bench.pipelines["p"]["B"].prompt, notebook.bench.sessions["chat"]) == ("Agent B reads {a}.", before)
+    assert (notebook.bench.pipelines["p"]["B"].prompt, notebook.bench.sessions["chat"]) == (
+        "Agent B reads {a}.",
+        before,
+    )
     assert (dict(before.state), list(before.history)) == state
     notebook.run("%pipeline p --from C")
     assert notebook.last.parent is run

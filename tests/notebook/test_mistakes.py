@@ -27,7 +27,9 @@ def begun(notebook: Notebook) -> Notebook:
     return notebook
 
 
-@pytest.mark.parametrize(("cell", "message"), MISTAKES, ids=[f"{n}: {cell[:50]!r}" for n, (cell, _) in enumerate(MISTAKES)])
+@pytest.mark.parametrize(
+    ("cell", "message"), MISTAKES, ids=[f"{n}: {cell[:50]!r}" for n, (cell, _) in enumerate(MISTAKES)]
+)
 def test_a_mistake_in_a_line_changes_nothing(begun: Notebook, cell: str, message: str) -> None:
     assert begun.fail(cell, "mistake") == message.replace("RUN", begun.last.id)
 
@@ -180,9 +182,7 @@ def test_agents_in_the_wrong_order(begun: Notebook) -> None:
     begun.run("%adk order C B A")
     output = begun.cell("%%pipeline p\nhi")
     assert "MissingKeyError · agent C · key b" in output.text
-    assert begun.fail("%pipeline p --from B --run " + begun.bench.runs[0].id).startswith(
-        "PipelineChangedError: "
-    )
+    assert begun.fail("%pipeline p --from B --run " + begun.bench.runs[0].id).startswith("PipelineChangedError: ")
 
 
 def test_a_callback_that_raises(begun: Notebook) -> None:

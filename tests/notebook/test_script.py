@@ -30,7 +30,11 @@ ipython.run_line_magic("adk", "use --model echo")
 ipython.run_cell_magic("agent", "A --pipeline p --key a", "Prompt")
 ipython.run_cell_magic("pipeline", "p", "hi there")
 """
-CELLS = ["%load_ext adknb\n%adk use --model echo", "%%agent A --pipeline p\n>>> Prompt", "%%pipeline p --session chat\nhi"]
+CELLS = [
+    "%load_ext adknb\n%adk use --model echo",
+    "%%agent A --pipeline p\n>>> Prompt",
+    "%%pipeline p --session chat\nhi",
+]
 
 
 def ipython(path: Path) -> subprocess.CompletedProcess[str]:
@@ -63,7 +67,9 @@ def test_a_plain_python_script(tmp_path: Path) -> None:
 
 
 def test_a_notebook_as_a_script(tmp_path: Path) -> None:
-    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text} for text in CELLS]
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text} for text in CELLS
+    ]
     notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
     (tmp_path / "script.ipynb").write_text(json.dumps(notebook))
     done = ipython(tmp_path / "script.ipynb")

@@ -14,7 +14,9 @@ from adknb.notebook.bench import Bench
 from adknb.notebook.command import Argument, Command
 from adknb.notebook.verbs.go import RUN
 
-PIPELINE: Final = Argument("pipeline", "the pipeline, or an agent variable; without it the one in use", "?", "pipelines")
+PIPELINE: Final = Argument(
+    "pipeline", "the pipeline, or an agent variable; without it the one in use", "?", "pipelines"
+)
 
 
 def _last_run(bench: Bench, pipeline: str | None) -> Run | None:
@@ -60,7 +62,14 @@ COMMANDS: Final = (
         "%adk compare",
         "Each step's prompt under DEFAULT and NONE side by side; no model is asked.",
         compare,
-        (Argument("strategies", "which strategies to put beside each other; default and none when left out", "*", "strategies"),),
+        (
+            Argument(
+                "strategies",
+                "which strategies to put beside each other; default and none when left out",
+                "*",
+                "strategies",
+            ),
+        ),
         (RUN,),
         ("%adk compare", "c = %adk compare default none --run 3f2a"),
     ),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from adknb.notebook import files
 from adknb.notebook.bench import Bench
 from adknb.notebook.bench_tables import PIPELINES, pipeline_rows
-from adknb.notebook.cards.styler import readable_frame
 from adknb.notebook.command import Argument, Command, Option, UsageError
 from adknb.notebook.outline import given_keys
 from adknb.notebook.pipelines import Pipeline
@@ -29,7 +28,7 @@ def _card(bench: Bench, pipeline: Pipeline, *remarks: str) -> PipelineCard:
 
 def pipelines(bench: Bench, options: Namespace) -> pd.DataFrame:
     data = frame(pipeline_rows(bench.pipelines.values(), bench.records, bench.current), PIPELINES)
-    return shown_table(data, lambda: readable_frame(data))
+    return shown_table(data)
 
 
 def order(bench: Bench, options: Namespace) -> PipelineCard:
@@ -90,9 +89,19 @@ COMMANDS: Final = (
         "%adk order",
         "Put a pipeline's agents into another order.",
         order,
-        (Argument("names", "the pipeline, unless it is the one in use; then every agent once, in the new order", "+", "agents"),),
+        (
+            Argument(
+                "names",
+                "the pipeline, unless it is the one in use; then every agent once, in the new order",
+                "+",
+                "agents",
+            ),
+        ),
         (),
-        ("%adk order ticket TriageAgent PolicyCheckAgent DraftAgent", "%adk order DraftAgent PolicyCheckAgent TriageAgent"),
+        (
+            "%adk order ticket TriageAgent PolicyCheckAgent DraftAgent",
+            "%adk order DraftAgent PolicyCheckAgent TriageAgent",
+        ),
     ),
     Command(
         "%adk remove",

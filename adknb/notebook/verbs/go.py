@@ -10,7 +10,9 @@ from adknb.notebook.bench import Bench
 from adknb.notebook.command import Argument, Command, Option
 from adknb.notebook.results import Message
 
-RUN: Final = Option("--run", "the run to take, by its id or the beginning of it; without it the last one", "ID", completes="runs")
+RUN: Final = Option(
+    "--run", "the run to take, by its id or the beginning of it; without it the last one", "ID", completes="runs"
+)
 
 
 def step(bench: Bench, options: Namespace) -> Run:

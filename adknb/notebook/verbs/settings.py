@@ -34,9 +34,13 @@ COMMANDS: Final = (
         use,
         (),
         (
-            Option("--model", "a model's name (local, echo, …) or a variable that holds one", "MODEL", completes="models"),
+            Option(
+                "--model", "a model's name (local, echo, …) or a variable that holds one", "MODEL", completes="models"
+            ),
             Option("--rules", "whose rules: java", "NAME", completes="rules"),
-            Option("--strategy", "which history requests carry: as_written, default, none", "NAME", completes="strategies"),
+            Option(
+                "--strategy", "which history requests carry: as_written, default, none", "NAME", completes="strategies"
+            ),
             Option("--user", "the user id of new sessions", "ID"),
             Option("--db", "sessions in a database (later)", "URL"),
             Option("--record", "keep every reply in a file (later)", "FILE", completes="files"),
