@@ -21,6 +21,7 @@ _tables: dict[type, dict[str, Callable[..., pd.DataFrame]]] = {}
 _stylers: dict[type, Callable[[Any, str], Styler]] = {}
 _cards: dict[type, tuple[Render, Render]] = {}
 _sources: dict[type, Render] = {}
+_readers: list[Callable[[pd.DataFrame], pd.DataFrame]] = []
 _loaders: list[Callable[[], object]] = []
 
 
@@ -57,6 +58,11 @@ def source(result: object) -> str:
     return write(result)
 
 
+def show_tables_with(reader: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
+    """`reader(table)` is the same table, which front ends show for reading. It is applied to every table looked up."""
+    _readers[:] = [reader]
+
+
 def _find(registry: dict[type, V], cls: type) -> V | None:
     while _loaders:
         _loaders[-1]()
@@ -69,7 +75,10 @@ def table(result: object, name: str, *args: Any, **options: Any) -> pd.DataFrame
     tables = _find(_tables, type(result)) or {}
     if name not in tables:
         raise AdknbError(f"a {type(result).__name__} has no table {name!r}.{near_names(name, tables)}")
-    return tables[name](result, *args, **options)
+    data = tables[name](result, *args, **options)
+    for reader in _readers:
+        data = reader(data)
+    return data
 
 
 def styled(result: object, name: str) -> Styler:

@@ -10,6 +10,7 @@ from adknb.core.run import Run
 from adknb.core.views import Viewed
 from adknb.notebook.pipelines import AgentCell, Pipeline
 from adknb.notebook.run_diff import RUN_DIFF, run_diff_rows
+from adknb.notebook.shown import shown_table
 from adknb.tables.frame import frame
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class RunDiff(Viewed):
     def to_frame(self) -> pd.DataFrame:
         """One row a part of a step, of the runs as a whole first: `step`, `part`, `key`, `request`, `change` (`same`,
         `changed`, `added`, `removed`), `before`, `after`, and the `difference` of token numbers."""
-        return frame(run_diff_rows(self.before, self.after), RUN_DIFF)
+        return shown_table(frame(run_diff_rows(self.before, self.after), RUN_DIFF))
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,6 +163,8 @@ def places(payload: str) -> Iterator[tuple[str, object]]:
         "prompt Reading",
     ):
         yield f"table {table}", run.view(table)
+    yield "run.events, as a table of pandas", run.events
+    yield "run.prompt(…), as a table of pandas", run.prompt("Reading")
     yield "comparison", compare_prompts(run_with(payload, spoken=False))
     yield "contract", contract(run.root, run=run)
     yield "lint", lint(run.root)

@@ -1,8 +1,10 @@
 """The cards of what cells and verbs return: exact words, both forms alike, and nothing of a hostile text acts."""
 
+import pickle
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 from wcwidth import wcswidth
@@ -11,11 +13,9 @@ from adknb.notebook import magic_lines
 from adknb.notebook.bench import Bench
 from adknb.notebook.cards.diff_pieces import CONTEXT, diff_html, diff_text
 from adknb.notebook.cards.html import WHOLE
-from adknb.notebook.cards.styler import readable_frame
 from adknb.notebook.cards.text import WIDTH, columns, fitted, wrapped
 from adknb.notebook.pipelines import AgentCell, AgentOptions, Pipeline
 from adknb.notebook.results import AgentCard, HelpText, Message, PipelineCard, PromptHistory, RunDiff, VerbList
-from adknb.notebook.shown import shown_table
 from adknb.notebook.verbs import VERBS
 from tests.notebook.pipelines import NAMES, run_of, ticket
 from tests.notebook.test_cards import ATTRIBUTES, HOSTILE, TAGS, Reading, hostile_run
@@ -337,14 +337,14 @@ def test_cards_say_the_same_in_both_forms() -> None:
         assert result._repr_mimebundle_() == {"text/html": result.to_html(), "text/plain": str(result)}
 
 
-def test_a_table_of_the_bench_is_shown_as_a_card_and_is_a_plain_table() -> None:
-    data = run_of(ticket()).state_history
-    shown = shown_table(data, lambda: readable_frame(data))
+def test_a_table_is_shown_as_a_card_and_is_a_plain_table() -> None:
+    shown = run_of(ticket()).state_history
     bundle: dict[str, str] = shown._repr_mimebundle_()  # type: ignore[operator]
     assert bundle["text/html"].startswith('<div class="adknb mathjax_ignore')
     assert bundle["text/plain"].splitlines()[0].split() == ["turn", "event", "step", "key", "change", "new"]
-    assert shown.equals(data)
-    assert type(shown[shown.key == "draft"]) is type(data)
+    copied = pickle.loads(pickle.dumps(shown))
+    assert type(copied) is type(shown[shown.key == "draft"]) is pd.DataFrame
+    assert copied.equals(shown)
 
 
 def test_an_agent_whose_tool_cannot_be_declared_is_written_and_its_card_says_so() -> None:

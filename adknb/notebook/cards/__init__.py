@@ -6,7 +6,7 @@ from adknb.analysis.contract import Contract
 from adknb.analysis.findings import Lint
 from adknb.compare.dry import PromptComparison
 from adknb.core.run import Run, Session
-from adknb.core.views import register_card, register_styler
+from adknb.core.views import register_card, register_styler, show_tables_with
 from adknb.notebook.cards.agent_card import agent_html, agent_text
 from adknb.notebook.cards.comparison_card import comparison_html, comparison_text
 from adknb.notebook.cards.contract_card import contract_html, contract_text
@@ -21,6 +21,7 @@ from adknb.notebook.cards.run_diff_card import run_diff_html, run_diff_text
 from adknb.notebook.cards.session_card import session_html, session_text
 from adknb.notebook.cards.styler import readable
 from adknb.notebook.results import AgentCard, HelpText, Message, PipelineCard, PromptHistory, RunDiff, VerbList
+from adknb.notebook.shown import shown_table
 
 
 def register() -> None:
@@ -40,3 +41,4 @@ def register() -> None:
     register_card(Message, message_html, message_text)
     for result in (Run, Session, Contract, Lint, PromptComparison):
         register_styler(result, readable)
+    show_tables_with(shown_table)

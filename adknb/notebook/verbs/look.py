@@ -6,13 +6,13 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any, Final
 
 from adknb.core.errors import RunStateError, near_names
+from adknb.core.views import table
 from adknb.notebook.bench import Bench
 from adknb.notebook.bench_tables import RUNS, run_rows
 from adknb.notebook.cards.prompt_card import PromptView
-from adknb.notebook.cards.styler import readable_frame
 from adknb.notebook.command import Argument, Command, Option, UsageError
 from adknb.notebook.results import RunDiff
-from adknb.notebook.shown import shown_table, view_of
+from adknb.notebook.shown import shown_table
 from adknb.notebook.verbs.go import RUN
 from adknb.tables.frame import frame
 
@@ -34,19 +34,19 @@ def _of(bench: Bench, options: Namespace) -> Any:
 
 
 def steps(bench: Bench, options: Namespace) -> pd.DataFrame:
-    return view_of(bench.record(options.run).run, "steps")
+    return table(bench.record(options.run).run, "steps")
 
 
 def state(bench: Bench, options: Namespace) -> pd.DataFrame:
-    return view_of(_of(bench, options), "state_history" if options.history else "state")
+    return table(_of(bench, options), "state_history" if options.history else "state")
 
 
 def events(bench: Bench, options: Namespace) -> pd.DataFrame:
-    return view_of(_of(bench, options), "events")
+    return table(_of(bench, options), "events")
 
 
 def tokens(bench: Bench, options: Namespace) -> pd.DataFrame:
-    return view_of(bench.record(options.run).run, "tokens")
+    return table(bench.record(options.run).run, "tokens")
 
 
 def prompt(bench: Bench, options: Namespace) -> PromptView:
@@ -64,7 +64,7 @@ def prompt(bench: Bench, options: Namespace) -> PromptView:
 
 def runs(bench: Bench, options: Namespace) -> pd.DataFrame:
     data = frame(run_rows(bench.records), RUNS)
-    return shown_table(data, lambda: readable_frame(data))
+    return shown_table(data)
 
 
 def diff(bench: Bench, options: Namespace) -> RunDiff:
