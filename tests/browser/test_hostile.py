@@ -27,9 +27,9 @@ IMPORT: Final = "from tests.browser.places import show, show_replies"
 NAMES: Final = list(PAYLOADS)
 ROWS: Final = 30
 """So many replies does one run show: fewer than the rows at which a table leaves out its middle."""
-BATCH: Final = 10
-"""So many payloads does one soaking test put everywhere."""
-SAMPLE: Final = ["latex", "surrogates", "overlay", *random.Random(20).sample(NAMES, 2)]
+BATCH: Final = 4
+"""So many payloads does one soaking test put everywhere: with each card a page takes longer to lay out."""
+SAMPLE: Final = ["surrogates", "overlay", random.Random(20).choice(NAMES)]
 
 
 def cells(names: Sequence[str]) -> list[str]:
