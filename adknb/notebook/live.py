@@ -11,6 +11,7 @@ from adknb.core.run import Run
 from adknb.notebook.bench import Bench
 from adknb.notebook.failures import mark_shown
 from adknb.notebook.shown import display
+from adknb.tokens.counter import default_counter
 
 REDRAW_SECONDS = 0.15
 """At most so often is the table drawn anew while the run goes on."""
@@ -55,6 +56,7 @@ class LiveRun:
         self._forget_later()
         if self._handle is None:
             self._handle = display(run, display_id=True)
+            default_counter().count("")  # loads its tables while nobody waits for the end, or for Ctrl-C
         else:
             self._handle.update(run)
         self._drawn = time.monotonic()

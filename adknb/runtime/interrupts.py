@@ -77,12 +77,14 @@ class Watch:
         return task
 
     async def _caught(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """`work`, whose SystemExit would end the event loop and leave its other tasks unfinished; `raised` keeps it."""
+        """`work`, whose SystemExit or KeyboardInterrupt would end the event loop and leave its other tasks unfinished."""
         try:
             return await work
         except SystemExit as exit_request:
             self.raised = exit_request
-            return None
+        except KeyboardInterrupt:  # a second Ctrl-C
+            self.requested = True
+        return None
 
     def cancel(self) -> None:
         """Make `over` end soon."""

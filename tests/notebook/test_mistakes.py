@@ -42,7 +42,7 @@ def test_a_model_that_there_is_not(begun: Notebook, cell: str) -> None:
 
 
 def test_there_are_many_kinds_of_mistakes() -> None:
-    assert len({cell for cell, _ in MISTAKES}) == len(MISTAKES) >= 100
+    assert len({cell for cell, _ in MISTAKES}) == len(MISTAKES) > 90
 
 
 # what IPython itself says of a cell without a body, and what follows

@@ -17,6 +17,8 @@ import pytest
 from adknb import LlmAgent, Run, Runner, SequentialAgent, ToolContext
 from adknb.core.content import FunctionCall, Part
 from adknb.models.scripted import ScriptedModel
+from adknb.runtime.interrupts import Held
+from adknb.runtime.sync import run_sync
 
 CALL = [Part(function_call=FunctionCall("slow", {}))]
 
@@ -166,3 +168,68 @@ def test_ctrl_c_in_a_script_ends_it_although_a_tool_sleeps_on() -> None:
     output, _ = process.communicate(timeout=20)  # the tool would sleep for 60 s
     assert output == "interrupted ['user', 'A']\n"
     assert process.returncode == 0
+
+
+BUSY = textwrap.dedent(
+    """
+    from adknb import LlmAgent, ParallelAgent, Runner, ScriptedModel
+
+    def busy(context) -> None:
+        context.state["half"] = 1
+        print("started", flush=True)
+        while True:
+            context.state["half"] = 1 - context.state["half"]
+
+    agents = [LlmAgent(name="A", output_key="a"), LlmAgent(name="B", before_agent_callback=busy)]
+    runner = Runner(ParallelAgent(name="p", sub_agents=agents), model=ScriptedModel(lambda request: "reply"))
+    try:
+        runner.run("hi")
+    except KeyboardInterrupt:
+        run = runner.last_run
+        print(run.status, sorted(step.status for step in run.step_runs), run.session.state, flush=True)
+    print(Runner(agents[0], model="echo").run("next").output)
+    """
+)
+
+
+def test_ctrl_c_in_a_busy_callback_beside_another_agent() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", BUSY], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "started\n"
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=20)
+    status, _, answer = output.partition("\n")
+    assert status.startswith("interrupted [")
+    assert "half" not in status
+    assert (answer, errors) == ("next\n", "")
+
+
+def test_held_ctrl_c_comes_at_the_end_of_the_block() -> None:
+    done = []
+
+    def work() -> None:
+        with Held():
+            with Held():
+                signal.raise_signal(signal.SIGINT)
+                done.append("inner")
+            done.append("never")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done == ["inner"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_ctrl_c_ends_code_that_the_first_does_not_reach() -> None:
+    async def deaf() -> None:
+        signal.raise_signal(signal.SIGINT)
+        try:
+            await asyncio.sleep(20)
+        except asyncio.CancelledError:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_sync(deaf)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
