@@ -72,7 +72,8 @@ class StepRun:
 
     `number` counts the executions of agents of this name within the run, from 1; `repeated` says that there are several.
     `start` and `stop` bound its own and its nested steps' events in the run's events. `ms` is wall time in milliseconds.
-    `replayed` says that the step was copied from the parent run.
+    `replayed` says that the step was copied from the parent run. `partial` is what has come so far of a streamed reply; it is
+    shown while the step runs and kept nowhere.
     """
 
     agent: BaseAgent
@@ -88,6 +89,7 @@ class StepRun:
     notes: list[str] = field(default_factory=list)
     replayed: bool = False
     repeated: bool = False
+    partial: str = ""
 
     @property
     def name(self) -> str:

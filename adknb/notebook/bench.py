@@ -12,9 +12,10 @@ from dataclasses import fields, replace
 from typing import Any
 
 from adknb.core.errors import PipelineChangedError, RunStateError, SpecError, near_names
-from adknb.core.run import Run, Session
+from adknb.core.run import Run, RunConfig, Session
 from adknb.core.specs import BaseAgent, LlmAgent
 from adknb.notebook import writing
+from adknb.notebook.answering import Answering
 from adknb.notebook.pipelines import AgentCell, AgentOptions, Pipeline, with_instruction
 from adknb.notebook.records import Record, Settings, TurnRequest
 from adknb.notebook.undo import SessionMark, Snapshot
@@ -44,6 +45,7 @@ class Bench:
         self._undo: list[Snapshot] = []
         self._lock = threading.Lock()
         self._variables = Variables()
+        self._answering = Answering()
         self._started: Run | None = None
         self.hidden: Mapping[str, Any] = {}
         """Variables of the user's that the last change hid behind an agent or pipeline of the same name."""
@@ -183,7 +185,8 @@ class Bench:
                 raise SpecError(f"there is no setting {name!r}.{near_names(name, names)}")
         changed = replace(self.settings, **settings)
         as_strategy(changed.strategy)
-        runner = Runner(LlmAgent(name="check"), model=changed.model, rules=changed.rules)
+        resolve = self._answering.resolver(changed.base_url, changed.record)
+        runner = Runner(LlmAgent(name="check"), model=changed.model, rules=changed.rules, resolve=resolve)
         if changed.model is not None:
             runner.check_models()
         with self.change("use " + ", ".join(settings)):
@@ -196,7 +199,7 @@ class Bench:
         """Run one turn on a message: in a fresh session, or as a turn of the named one.
 
         In a named session the same cell replaces the turn that it made (`turn` names one, `append` forces a new one).
-        `options` (model, strategy, rules) that are not None win over the bench's settings.
+        `options` (model, models, strategy, rules, base_url, record) that are not None win over the bench's settings.
         """
         if isinstance(request, str):
             request = TurnRequest(request)
@@ -207,6 +210,9 @@ class Bench:
             raise RunStateError(
                 f"session {name!r} belongs to user {session.user_id!r}, not {user!r}. Leave --user out, or name another session."
             )
+        config = request.config
+        if self.settings.stream:
+            config = replace(config or RunConfig(), streaming=True)
         replaced = self._replaced_turn(session, request)
         runner = self._runner(self.root(pipeline), name, chosen)
         if not request.pause:
@@ -215,14 +221,14 @@ class Bench:
         def work() -> Run:
             if replaced is not None:
                 return runner.rerun(
-                    replaced, request.message, state=request.state, clear=request.clear, config=request.config,
+                    replaced, request.message, state=request.state, clear=request.clear, config=config,
                     pause=request.pause,
                 )  # fmt: skip
             if name is not None and session is None:  # an undone session of this name is still in the store
                 run_sync(lambda: self._service.delete_session(app_name=runner.app_name, user_id=user, session_id=name))
             return runner.run(
                 request.message, session=session or name, user_id=user, state=request.state, clear=request.clear,
-                config=request.config, pause=request.pause,
+                config=config, pause=request.pause,
             )  # fmt: skip
 
         return self._run(runner, work, session, lambda run: Record(run, pipeline, request.cell, name, options=chosen))
@@ -243,7 +249,7 @@ class Bench:
 
     def rewind(self, name: str, run: str | None = None) -> Run:
         record = self.record(run, trials=False)
-        return self._go_on(record, lambda runner: runner.rewind(record.run, name))
+        return self._go_on(record, lambda runner: runner.rewind(record.run, name), asks=False)
 
     def try_step(self, name: str, prompt: str, run: str | None = None, **options: Any) -> Run:
         """One step with another prompt, from the state before it, on a copy of the session; the agent stays as it is."""
@@ -304,11 +310,11 @@ class Bench:
 
     def _runner(self, root: BaseAgent, session: str | None, options: Mapping[str, Any]) -> Runner:
         """A Runner with the bench's settings, where `options` say nothing else. A fresh session gets a store of its own."""
-        settings: dict[str, Any] = {
-            "model": self.settings.model, "rules": self.settings.rules, "strategy": self.settings.strategy,
-            "observer": self.observer, "session_service": self._service if session is not None else None,
-        }  # fmt: skip
-        return Runner(root, **(settings | dict(options)))
+        named = {name: getattr(self.settings, name) for name in ("model", "rules", "strategy", "base_url", "record")}
+        named |= options
+        resolve = self._answering.resolver(named.pop("base_url"), named.pop("record"))
+        service = self._service if session is not None else None
+        return Runner(root, **named, observer=self.observer, session_service=service, resolve=resolve)
 
     def _go_on(
         self,
@@ -316,10 +322,13 @@ class Bench:
         work: Callable[[Runner], Run],
         options: Mapping[str, Any] | None = None,
         root: BaseAgent | None = None,
+        asks: bool = True,
     ) -> Run:
-        """Go on from a run as it was begun, but for what `options` say."""
+        """Go on from a run as it was begun, but for what `options` say. `asks` says that models will be asked."""
         chosen = {**record.options, **_given(options or {})}
         runner = self._runner(root or self.root(record.pipeline), record.session, chosen)
+        if asks:
+            runner.check_models()
         session = record.run.session
         return self._run(runner, lambda: work(runner), session, lambda run: replace(record, run=run, options=chosen))
 

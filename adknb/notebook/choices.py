@@ -1,4 +1,4 @@
-"""What a line may choose for its runs: the model, the rules, the context strategy. And what comes later."""
+"""What a line may choose for its runs: the model and where it is asked, the rules, the strategy. And what comes later."""
 
 from __future__ import annotations
 
@@ -7,12 +7,24 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from adknb.core.errors import NotSupported
-from adknb.models.resolve import resolve_model
+from adknb.notebook.answering import Recording
+from adknb.notebook.command import Option, UsageError
 from adknb.notebook.pipelines import named_model
+
+ANSWERING: Final = (
+    Option("--base-url", "where a model behind an API (openai/NAME, gemini-…) is asked", "URL"),
+    Option("--record", "keep every reply in this file, and answer from it what it holds", "FILE", completes="files"),
+    Option(
+        "--record-mode",
+        "once: record a new file, replay an old one (the default); new: record what is missing; all: everything anew; "
+        "none: only replay",
+        choices=("none", "once", "new", "all"),
+    ),
+)
+"""Options about who answers, beside `--model`."""
 
 _LATER_OPTIONS: Final = {
     "db": "sessions in a database come with a later version; sessions live in this process now",
-    "record": "recorded replies come with a later version; script replies with ScriptedModel, or use --model local",
 }
 _LATER_VALUES: Final = {
     "rules": (("go", "go_fixed", "js", "python"), "Now: java."),
@@ -20,22 +32,28 @@ _LATER_VALUES: Final = {
 }
 
 
-def choices(options: Namespace, namespace: Mapping[str, Any]) -> dict[str, Any]:
-    """The model, rules and strategy that the line names, as a Runner takes them; a variable's value where it is one.
+def choices(options: Namespace, namespace: Mapping[str, Any], own_model: str = "model") -> dict[str, Any]:
+    """What the line names, as a Runner takes it; a variable's value where it is one.
 
-    Raises `NotSupported` for what comes later, `ModelError` for a model that there is not.
+    The model is given under the name `own_model`: `models` answers also for agents that name one themselves. Raises
+    `NotSupported` for what comes later, `UsageError` for a record mode without a file.
     """
     for name, what in _LATER_OPTIONS.items():
         if getattr(options, name, None) is not None:
             raise NotSupported(f"--{name}: {what}.")
-    chosen = {name: getattr(options, name, None) for name in ("model", "rules", "strategy")}
+    chosen = {name: getattr(options, name, None) for name in ("model", "rules", "strategy", "base_url")}
     for name, (values, now) in _LATER_VALUES.items():
         if chosen[name] in values:
             raise NotSupported(f"--{name} {chosen[name]} comes with a later version. {now}")
-    if chosen["model"] is not None:
-        chosen["model"] = named_model(namespace, chosen["model"])
-        resolve_model(chosen["model"])
+    model = chosen.pop("model")
+    if model is not None:
+        chosen[own_model] = named_model(namespace, model)
     strategy = namespace.get(chosen["strategy"] or "")
     if isinstance(strategy, Mapping) or hasattr(strategy, "contents"):
         chosen["strategy"] = strategy
+    file, mode = getattr(options, "record", None), getattr(options, "record_mode", None)
+    if file is not None:
+        chosen["record"] = Recording(file, mode or "once")
+    elif mode is not None:
+        raise UsageError("--record-mode says how to record: name the file with --record FILE")
     return {name: value for name, value in chosen.items() if value is not None}

@@ -150,7 +150,7 @@ class AdkMagics(Magics):
 
     @_magic(STEP)
     def step_cell(self, options: Namespace, body: str) -> None:
-        chosen = choices(options, self.bench.namespace)
+        chosen = choices(options, self.bench.namespace, "models")
         with LiveRun(self.bench, self.shell) as live:
             live.show(self.bench.try_step(options.name, body, options.run, **chosen))
 
@@ -215,7 +215,7 @@ class AdkMagics(Magics):
     def _run(self, options: Namespace, body: str) -> Run:
         bench, before = self.bench, self.bench.last
         check_out(options.out, bench.pipelines)
-        chosen = choices(options, bench.namespace)
+        chosen = choices(options, bench.namespace, "models")
         step = getattr(options, "from")
         try:
             with LiveRun(bench, self.shell) as live:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from adknb.core.run import RunConfig
+from adknb.notebook.choices import ANSWERING
 from adknb.notebook.command import TRACEBACK, Argument, Option, UsageError
 from adknb.notebook.pipelines import Pipeline
 from adknb.notebook.records import Record, TurnRequest
@@ -26,18 +27,30 @@ TURN = (
     Option("--state", "values to start with: KEY=TEXT, or KEY:=JSON for other types", "KEY=VALUE", "several", "keys"),
     Option("--state-from", "more values to start with, from a variable that holds a dict", "VARIABLE", completes="variables"),
     Option("--clear", "keys to delete before the turn starts", "KEY", "several", "keys"),
-    Option("--model", "another model for this run: a name, or a variable that holds one", "MODEL", completes="models"),
+    Option("--model", "who answers in this run, whatever model the agents name: a name or a variable", "MODEL", completes="models"),
     Option("--strategy", "which history its requests carry: as_written, default, none", "NAME", completes="strategies"),
     Option("--rules", "whose rules: java", "NAME", completes="rules"),
     Option("--max-llm-calls", "stop after so many model calls (500)", "NUMBER"),
     Option("--out", "bind the run to this variable", "NAME"),
     TRACEBACK,
-    Option("--record", "keep every reply in a file (later)", "FILE", completes="files"),
+    *ANSWERING,
+    Option("--stream", "ask for replies in pieces, shown as they come", takes="nothing"),
     Option("--db", "sessions in a database (later)", "URL"),
 )  # fmt: skip
 """Every option of a turn."""
 
-_FROM_THE_START = ("session", "append", "turn", "pause", "user", "state", "state_from", "clear", "max_llm_calls")
+_FROM_THE_START = (
+    "session",
+    "append",
+    "turn",
+    "pause",
+    "user",
+    "state",
+    "state_from",
+    "clear",
+    "max_llm_calls",
+    "stream",
+)
 
 
 def turn_request(
@@ -64,8 +77,14 @@ def turn_request(
         user=options.user,
         state=start_state(options.state, options.state_from, namespace),
         clear=tuple(options.clear),
-        config=RunConfig(max_llm_calls=limit) if limit is not None else None,
+        config=_config(limit, options.stream),
     )
+
+
+def _config(limit: int | None, stream: bool) -> RunConfig | None:
+    if limit is None:
+        return RunConfig(streaming=True) if stream else None
+    return RunConfig(max_llm_calls=limit, streaming=stream)
 
 
 def check_out(name: str | None, pipelines: Mapping[str, Pipeline]) -> None:

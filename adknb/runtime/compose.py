@@ -76,6 +76,7 @@ async def _run_step(context: InvocationContext) -> AsyncGenerator[Event]:
         raise
     finally:
         step.status = status
+        step.partial = ""
         step.stop = len(context.invocation.run.turn_events)
         step.ms = (time.perf_counter() - started) * 1000
 

@@ -125,6 +125,10 @@ async def _replies(context: InvocationContext, node: LlmNode, step: StepRun) -> 
                 raise ModelError(
                     f"agent {node.name!r}: its model {node.model.name!r} yielded {reply!r}, no LlmResponse"
                 )
+            if reply.partial:
+                step.partial += reply.content.text if reply.content is not None else ""
+            else:
+                step.partial = ""
             record.reply = reply
             record.ms = (time.perf_counter() - started) * 1000
             if agent.after_model_callback:

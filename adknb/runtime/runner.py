@@ -31,7 +31,7 @@ class Runner:
     `strategy` is a context strategy (see `strategies.as_strategy`). Without a `session_service` each run without a session
     gets a fresh one in memory, with fresh `app:` and `user:` values. `temp_keys` is `discard` (the SDK's contract) or
     `keep` (what ADK Java's in-memory service really does). `observer` is called with the Run whenever a step starts and an
-    event comes.
+    event comes. `resolve` makes a model of what `model` and `models` say, where that is not to be as usual.
 
     Raises `AgentNameError` for names that the rules do not allow, `SpecError` for agents that `models` or `strategy` name
     and that there are not.
@@ -50,6 +50,7 @@ class Runner:
         app_name: str = "adknb",
         temp_keys: str | None = None,
         observer: Callable[[Run], object] | None = None,
+        resolve: Callable[[Any], Model] | None = None,
     ) -> None:
         from adknb import defaults  # the one wiring place; imported here so that nothing above it needs to know it
 
@@ -68,7 +69,7 @@ class Runner:
             check_agents(tree, models, "models")
         if isinstance(self.strategy, PerAgent):
             check_agents(tree, self.strategy.strategies, "the strategy")
-        self._models = (defaults.resolve_model, model, models)
+        self._models = (resolve or defaults.resolve_model, model, models)
         sessions = session_service if session_service is not None else defaults.session_service()
         self._fresh_sessions: Callable[[], SessionService] = (
             defaults.session_service if session_service is None else lambda: sessions

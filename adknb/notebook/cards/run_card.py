@@ -103,6 +103,7 @@ def run_html(run: Run) -> str:
     pieces.extend(box(cut(warning, 300), "warn") for warning in facts.warnings())
     steps = zip(run.step_runs, facts.steps, strict=True)
     pieces.append(table(_STEP_COLUMNS, [_step_cells(facts, step, row) for step, row in steps]))
+    pieces.extend(heading(f"So far, by {step.name}") + block(step.partial) for step in run.step_runs if step.partial)
     if run.error is not None:
         pieces.append(error_box(run.error))
     if run.output and facts.is_over:
@@ -128,6 +129,9 @@ def run_text(run: Run) -> str:
         for step, row in zip(run.step_runs, facts.steps, strict=True)
     ]  # fmt: skip
     lines.extend(["", text.columns([name for name, _ in _STEP_COLUMNS], rows, right=(2, 3, 4), limit=90)])
+    for step in run.step_runs:
+        if step.partial:
+            lines.extend(["", one_line(f"So far, by {step.name}", 400), text.passage(step.partial)])
     if run.error is not None:
         lines.extend(["", error_text(run.error)])
     if run.output and facts.is_over:

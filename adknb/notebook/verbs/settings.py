@@ -5,8 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Final
 
+from adknb.models.endpoint import Endpoint
 from adknb.notebook.bench import Bench
-from adknb.notebook.choices import choices
+from adknb.notebook.choices import ANSWERING, choices
 from adknb.notebook.command import Command, Option
 from adknb.notebook.results import Message
 from adknb.runtime.strategies import as_strategy
@@ -16,13 +17,22 @@ def use(bench: Bench, options: Namespace) -> Message:
     changed = choices(options, bench.namespace)
     if options.user is not None:
         changed["user"] = options.user
+    if options.stream is not None:
+        changed["stream"] = options.stream == "on"
     if changed:
         bench.use(**changed)
     settings = bench.settings
     model = settings.model if isinstance(settings.model, str) or settings.model is None else settings.model.name
     strategy = as_strategy(settings.strategy).name
+    facts = [f"model {model or 'not set'}", f"rules {settings.rules}", f"strategy {strategy}", f"user {settings.user}"]
+    if settings.base_url is not None:
+        facts.append(f"at {Endpoint(settings.base_url, None, {}).url}")
+    if settings.record is not None:
+        facts.append(f"replies in {settings.record.file} (mode {settings.record.mode})")
+    if settings.stream:
+        facts.append("streamed")
     return Message(
-        f"model {model or 'not set'} · rules {settings.rules} · strategy {strategy} · user {settings.user}",
+        " · ".join(facts),
         () if settings.model is not None else ("Give a model: %adk use --model local, or the name of a variable.",),
     )
 
@@ -43,7 +53,8 @@ COMMANDS: Final = (
             ),
             Option("--user", "the user id of new sessions", "ID"),
             Option("--db", "sessions in a database (later)", "URL"),
-            Option("--record", "keep every reply in a file (later)", "FILE", completes="files"),
+            *ANSWERING,
+            Option("--stream", "whether to ask for replies in pieces, shown as they come", choices=("on", "off")),
         ),
         ("%adk use", "%adk use --model local --strategy none"),
     ),
