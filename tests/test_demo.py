@@ -104,7 +104,7 @@ def test_a_model_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--model", "locla"]) == 1
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert shown.err.startswith("ModelError: there is no model 'locla'. Did you mean 'local'?")
+    assert shown.err.startswith("ModelError: agent 'TriageAgent': there is no model 'locla'. Did you mean 'local'?")
     assert shown.err.count("\n") == 1
 
 

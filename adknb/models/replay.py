@@ -145,7 +145,7 @@ class ReplayModel:
         found = nearest(self._cassette.lines, request, self.name, self.identity)
         repeat = f", repeat {request.repeat + 1}" if request.repeat else ""
         error = CassetteMissError(
-            f"{visible(request.agent)}: {self._cassette.title} holds no reply of {visible(self.name)} to this "
+            f"{self._cassette.title} holds no reply of {visible(self.name)} to this "
             f"(request {request.ordinal + 1} of the agent{repeat}). {_told(found, request)}\n"
             "Put it back as it was, or record what is new: mode 'new' asks the model for what is missing, 'all' for everything."
         )

@@ -32,7 +32,7 @@ class TestMiss:
             "DraftAgent", system="Reply in two sentences at most, and promise nothing to anyone at all, ever."
         )
         assert await self.message(path, sent) == (
-            "DraftAgent: t.jsonl holds no reply of any to this (request 1 of the agent). The nearest is DraftAgent's request 1 "
+            "agent 'DraftAgent': t.jsonl holds no reply of any to this (request 1 of the agent). The nearest is DraftAgent's request 1 "
             "on line 4; it first differs in the system instruction, at character 31:\n"
             '  asked:    …"in two sentences at most, and promise nothing to anyone at all, ever."\n'
             '  recorded: …"in two sentences at most,\\tand promise\\n\\u001b nothing to anyone at all, ever"…\n'
@@ -63,7 +63,7 @@ class TestMiss:
         path = tmp_path / "t.jsonl"
         await record(path, "sky")
         assert (await self.message(path, about("sky", repeat=2))).splitlines()[0] == (
-            "DraftAgent: t.jsonl holds no reply of any to this (request 1 of the agent, repeat 3). The same request is there as "
+            "agent 'DraftAgent': t.jsonl holds no reply of any to this (request 1 of the agent, repeat 3). The same request is there as "
             "DraftAgent's request 1, repeat 1 on line 1; each repeat needs a reply of its own."
         )
 
