@@ -229,7 +229,9 @@ def test_reported_usage_wins_request_by_request() -> None:
 
 def without_id(part: Part) -> dict[str, Any]:
     """Call ids are random: they are neither shown nor counted."""
-    return {kind: {name: value for name, value in said.items() if name != "id"} for kind, said in part.to_dict().items()}
+    return {
+        kind: {name: value for name, value in said.items() if name != "id"} for kind, said in part.to_dict().items()
+    }
 
 
 def test_the_prompt_joined_is_what_was_sent() -> None:

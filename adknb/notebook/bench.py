@@ -46,7 +46,6 @@ class Bench:
         self._lock = threading.Lock()
         self._variables = Variables()
         self._answering = Answering()
-        self._started: Run | None = None
         self.hidden: Mapping[str, Any] = {}
         """Variables of the user's that the last change hid behind an agent or pipeline of the same name."""
 

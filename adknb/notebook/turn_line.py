@@ -27,7 +27,7 @@ TURN = (
     Option("--state", "values to start with: KEY=TEXT, or KEY:=JSON for other types", "KEY=VALUE", "several", "keys"),
     Option("--state-from", "more values to start with, from a variable that holds a dict", "VARIABLE", completes="variables"),
     Option("--clear", "keys to delete before the turn starts", "KEY", "several", "keys"),
-    Option("--model", "who answers in this run, whatever model the agents name: a name or a variable", "MODEL", completes="models"),
+    Option("--model", "who answers in this run, whatever the agents name: a model or a variable", "MODEL", completes="models"),
     Option("--strategy", "which history its requests carry: as_written, default, none", "NAME", completes="strategies"),
     Option("--rules", "whose rules: java", "NAME", completes="rules"),
     Option("--max-llm-calls", "stop after so many model calls (500)", "NUMBER"),

@@ -42,7 +42,9 @@ def test_a_recording_answers_in_place_of_the_model(tmp_path: Path) -> None:
     lines = file.read_text().splitlines()
     assert len(lines) == 2
     assert again.step("A").notes == []
-    assert again.step("A").requests[0].reply.note == "replayed from p.jsonl (recorded from scripted)"
+    reply = again.step("A").requests[0].reply
+    assert reply is not None
+    assert reply.note == "replayed from p.jsonl (recorded from scripted)"
     colleague = Bench()
     colleague.put_agent("p", "A", "a", AgentOptions(key="a"))
     colleague.put_agent("p", "B", "b {a}", AgentOptions(key="b"))

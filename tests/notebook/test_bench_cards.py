@@ -234,7 +234,10 @@ def test_equal_passages_are_folded_and_counted() -> None:
 )
 def test_changes_of_space_are_visible(before: str, after: str, text: str, html: str) -> None:
     assert diff_text(before, after) == text
-    assert diff_html(before, after) == f'<div class="adknb-text adknb-diff" dir="auto" style="white-space:pre-wrap">{html}</div>'
+    assert (
+        diff_html(before, after)
+        == f'<div class="adknb-text adknb-diff" dir="auto" style="white-space:pre-wrap">{html}</div>'
+    )
 
 
 def test_a_long_change_is_cut_and_counted() -> None:
