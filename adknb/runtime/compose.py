@@ -5,7 +5,6 @@ Sources: `BaseAgent.java`, `SequentialAgent.java`, `LoopAgent.java`, `ParallelAg
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Literal
@@ -51,7 +50,7 @@ async def _run_step(context: InvocationContext) -> AsyncGenerator[Event]:
     node = context.node
     step = context.invocation.begin_step(node, context.branch)
     claimed = context.invocation.claimed  # the innermost step owns an event
-    started = time.perf_counter()
+    started = context.invocation.clock()
     body = run_llm(context, node, step) if isinstance(node, LlmNode) else _run_custom(context)
     status: Status = "interrupted"
     try:
@@ -78,7 +77,7 @@ async def _run_step(context: InvocationContext) -> AsyncGenerator[Event]:
         step.status = status
         step.partial = ""
         step.stop = len(context.invocation.run.turn_events)
-        step.ms = (time.perf_counter() - started) * 1000
+        step.ms = (context.invocation.clock() - started) * 1000
 
 
 async def _run_custom(context: InvocationContext) -> AsyncGenerator[Event]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,6 +47,7 @@ class Invocation:
     executions: dict[str, int] = field(default_factory=dict)
     claimed: set[str] = field(default_factory=set)
     unheard: int = 0
+    watched: float = 0.0
 
     def count_llm_call(self) -> None:
         """Raises `LlmCallsLimitExceededError` for the call after the last allowed one."""
@@ -81,7 +83,13 @@ class Invocation:
     def observe(self) -> None:
         """Tell whoever shows the run live that something changed."""
         if self.observer is not None:
+            started = time.perf_counter()
             self.observer(self.run)
+            self.watched += time.perf_counter() - started
+
+    def clock(self) -> float:
+        """Seconds, without those that the observer took: showing a run is no part of what it costs."""
+        return time.perf_counter() - self.watched
 
     def state(self, delta: dict[str, Any]) -> State:
         """The session's state, whose changes are noted in `delta`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
@@ -60,7 +59,7 @@ class Engine:
         self.last_run = run
         run.status = "running"
         replayed = invocation.journal.replayed_ids
-        started = time.perf_counter()
+        started = invocation.clock()
         try:
             node = first_node(self.tree, run.message, run.session.history)
             async with aclosing(run_node(InvocationContext(invocation, node))) as events:
@@ -84,7 +83,7 @@ class Engine:
             self.close(run, "interrupted")
             raise
         finally:
-            run.ms += (time.perf_counter() - started) * 1000
+            run.ms += (invocation.clock() - started) * 1000
 
     def close(self, run: Run, status: Status) -> None:
         """End the run, once: its session is left as its events say, with the turns that come after it."""

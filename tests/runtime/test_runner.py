@@ -469,3 +469,18 @@ def test_copies_of_agents_are_checked_and_agents_stay_as_they_are() -> None:
 def test_a_strategy_for_an_agent_that_there_is_not() -> None:
     with pytest.raises(SpecError, match=r"the strategy names the agent 'B', which is not in 'A'\. There is: 'A'\."):
         Runner(LlmAgent(name="A"), strategy={"B": "none"})
+
+
+def test_showing_a_run_is_no_part_of_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+
+    def answer(request: LlmRequest) -> str:
+        now[0] += 2
+        return "a"
+
+    def watch(run: Run) -> None:
+        now[0] += 100
+
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    run = Runner(LlmAgent(name="A"), model=ScriptedModel(answer), observer=watch).run("hi")
+    assert (run.ms, run.step("A").ms, run.step("A").requests[0].ms) == (2000.0, 2000.0, 2000.0)
