@@ -96,6 +96,8 @@ def _plain(value: Any, name: str) -> str:
         return ""
     if name in _FLAGS:
         return "yes" if value else ""
+    if name == "cost":
+        return f"{value:.4g}"
     if name == "ms":
         return duration(value)
     return value_text(value) if isinstance(value, bool) or not isinstance(value, Integral) else f"{value:,}"

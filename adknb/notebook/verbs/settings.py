@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 from typing import Final
 
 from adknb.models.endpoint import Endpoint
@@ -28,7 +29,7 @@ def use(bench: Bench, options: Namespace) -> Message:
     if settings.base_url is not None:
         facts.append(f"at {Endpoint(settings.base_url, None, {}).url}")
     if settings.record is not None:
-        facts.append(f"replies in {settings.record.file} (mode {settings.record.mode})")
+        facts.append(f"replies in {Path(settings.record.file).name} (record mode {settings.record.mode})")
     if settings.stream:
         facts.append("streamed")
     return Message(
