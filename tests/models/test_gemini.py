@@ -14,49 +14,19 @@ from adknb.core.content import (
     FunctionResponse,
     Part,
 )
-from adknb.core.errors import ContextLengthError, ModelError, NotSupported
+from adknb.core.errors import ModelError, NotSupported
 from adknb.core.protocols import Model
-from adknb.core.requests import LlmRequest, LlmResponse
+from adknb.core.requests import LlmResponse
 from adknb.core.schema import gemini_schema
 from adknb.core.usage import Usage
 from adknb.models.gemini import CONTINUED, GeminiModel
 from tests.models.asking import ask, request, text
-from tests.models.servers import FakeApi, Reply, serving
+from tests.models.gemini_api import OK, USAGE, answer, model_of
+from tests.models.servers import Reply, serving
 
 pytest.importorskip("google.genai", reason="the extra `gemini` is not installed")
 
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (
-        "GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI",
-        "GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",
-    ):  # fmt: skip
-        monkeypatch.delenv(name, raising=False)
-
-
-def answer(*parts: dict[str, Any], finish: str | None = "STOP", usage: Any = None, **more: Any) -> dict[str, Any]:
-    content = {"role": "model", "parts": list(parts)}
-    return {"candidates": [{"content": content, "finishReason": finish, **more}], "usageMetadata": usage}
-
-
-OK = Reply(answer({"text": "Because."}))
-USAGE = {"promptTokenCount": 9, "candidatesTokenCount": 3, "thoughtsTokenCount": 4, "cachedContentTokenCount": 2}
-
-
-def model_of(api: FakeApi, **options: Any) -> GeminiModel:
-    return GeminiModel("gemini-2.5-flash", base_url=api.url, **options)
-
-
-async def failure(
-    sent: LlmRequest, *replies: Reply, stream: bool = False, **options: Any
-) -> tuple[ModelError, FakeApi]:
-    with serving(*replies) as api:
-        with pytest.raises(ModelError) as caught:
-            await ask(model_of(api, **options), sent, stream)
-        assert caught.value.agent == "DraftAgent"
-        assert (caught.value.__cause__, caught.value.__context__) == (None, None)
-        return caught.value, api
+pytestmark = pytest.mark.usefixtures("no_gemini_variables")
 
 
 # what is sent
@@ -337,156 +307,6 @@ def test_each_loop_has_its_own_connection_and_closes_it() -> None:
             (response,) = asyncio.run(ask(model, request()))
             assert text(response) == "Because."
     assert len(api.received) == 3  # and no ResourceWarning, which would fail the test
-
-
-# what goes wrong
-
-
-def error(status: int, message: str, name: str = "FAILED", **more: Any) -> Any:
-    return {"error": {"code": status, "message": message, "status": name, **more}}
-
-
-DELAY = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "1.1s"}]
-
-
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize(
-    "busy",
-    [
-        Reply(error(429, "slow down"), 429, {"retry-after": "1.1"}),
-        Reply(error(429, "slow down", details=DELAY), 429),
-        Reply(error(503, "overloaded"), 503, {"retry-after": "1.1"}),
-    ],
-    ids=["429", "429 with the wait in its body", "503"],
-)
-async def test_the_wait_that_the_server_asks_for(busy: Reply, stream: bool) -> None:
-    with serving(busy, Reply(events=[OK.body]) if stream else OK) as api:
-        *_, response = await ask(model_of(api), request(), stream)
-    assert text(response) == "Because."
-    assert len(api.received) == 2
-    assert api.pauses[0] >= 1.1
-    assert api.received[0].body == api.received[1].body
-
-
-async def test_retries_end() -> None:
-    busy = Reply(error(429, "slow down"), 429, {"retry-after": "0.01"})
-    told, api = await failure(request(), busy, max_retries=2)
-    assert len(api.received) == 3
-    assert str(told) == (
-        f"agent 'DraftAgent': gemini-2.5-flash at {api.url} answered 429 Too Many Requests after 3 tries: slow down. "
-        "It asks to wait 0.01 s. Wait, ask for less at once, or look at the quota."
-    )
-
-
-async def test_an_error_that_is_not_written_as_googles_are() -> None:
-    told, api = await failure(request(), Reply({"error": "busy"}, 503, {"retry-after": "0"}), max_retries=1)
-    assert len(api.received) == 2
-    assert "answered 503 Service Unavailable after 2 tries: {'error': 'busy'}. It asks to wait 0 s. " in str(told)
-
-
-async def test_a_wait_that_is_too_long_is_told_and_not_waited_for() -> None:
-    told, api = await failure(request(), Reply(error(429, "no"), 429, {"retry-after": "3600"}))
-    assert len(api.received) == 1
-    assert str(told).endswith("It asks to wait 3600 s. Wait, ask for less at once, or look at the quota.")
-
-
-async def test_a_server_error() -> None:
-    told, api = await failure(request(), Reply("<html>oops</html>", 500, kind="text/html"), max_retries=1)
-    assert len(api.received) == 2
-    assert f"gemini-2.5-flash at {api.url} answered 500 Internal Server Error after 2 tries: " in str(told)
-    assert str(told).endswith("<html>oops</html>. The server failed; try again later.")
-
-
-@pytest.mark.parametrize(
-    ("status", "way"),
-    [(400, ""), (403, " Check that the key in GOOGLE_API_KEY or GEMINI_API_KEY may use this model.")],
-)
-async def test_a_refused_request_is_not_sent_again(status: int, way: str) -> None:
-    told, api = await failure(request(), Reply(error(status, "No."), status))
-    assert len(api.received) == 1
-    assert str(told).endswith(f": No.{way}")
-
-
-@pytest.mark.parametrize("stream", [False, True])
-async def test_a_silent_server(stream: bool) -> None:
-    told, api = await failure(request(), Reply(hang=True), stream=stream, timeout=0.2, max_retries=1)
-    assert len(api.received) == 2
-    assert str(told) == (
-        f"agent 'DraftAgent': gemini-2.5-flash at {api.url} was silent for 0.2 s after 2 tries. "
-        "Give it longer (timeout=…), or try again later."
-    )
-
-
-async def test_no_server() -> None:
-    with serving() as api:
-        pass
-    with pytest.raises(ModelError) as caught:
-        await ask(model_of(api, max_retries=0), request())
-    assert f"gemini-2.5-flash at {api.url} cannot be reached (ConnectError: " in str(caught.value)
-
-
-BEGUN = [answer({"text": "Be"}, finish=None)]
-
-
-@pytest.mark.parametrize("reply", [Reply(events=BEGUN, cut=True), Reply(events=BEGUN)], ids=["broken", "ended"])
-async def test_a_stream_that_breaks_off(reply: Reply) -> None:
-    with serving(reply) as api:
-        stream = model_of(api).generate_content_async(request(), stream=True)
-        assert text(await anext(stream)) == "Be"
-        with pytest.raises(ModelError) as caught:
-            await anext(stream)
-    assert len(api.received) == 1
-    assert str(caught.value) == (
-        f"agent 'DraftAgent': gemini-2.5-flash at {api.url} broke off after 2 characters of its answer. "
-        "Run the step again; nothing was stored."
-    )
-
-
-@pytest.mark.parametrize(
-    ("reply", "stream"),
-    [
-        (Reply("{'candidates': ["), False),
-        (Reply('{"candidates": 7}'), False),
-        (Reply(events=["{oops"]), True),
-    ],
-)
-async def test_what_cannot_be_read(reply: Reply, stream: bool) -> None:
-    told, api = await failure(request(), reply, stream=stream)
-    assert len(api.received) == 1
-    assert f"gemini-2.5-flash at {api.url} answered what cannot be read: " in str(told)
-
-
-async def test_an_error_in_the_midst_of_a_stream() -> None:
-    told, api = await failure(request(), Reply(events=[*BEGUN, error(503, "overloaded")]), stream=True)
-    assert len(api.received) == 1
-    assert str(told) == f"agent 'DraftAgent': gemini-2.5-flash at {api.url} stopped with an error: overloaded."
-
-
-@pytest.mark.parametrize(
-    ("message", "tokens", "limit"),
-    [
-        ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1200000, 1048576),
-        ("The input token count is 1200000 but model only supports up to 1048576.", 1200000, 1048576),
-    ],
-)
-async def test_a_request_that_is_too_long(message: str, tokens: int, limit: int) -> None:
-    told, api = await failure(request(), Reply(error(400, message, "INVALID_ARGUMENT"), 400))
-    assert isinstance(told, ContextLengthError)
-    assert (told.tokens, told.limit) == (tokens, limit)
-    assert str(told) == (
-        f"agent 'DraftAgent': the request has {tokens} tokens, and gemini-2.5-flash at {api.url} takes {limit}. "
-        "Shorten the prompt, or send less history (include_contents='none')."
-    )
-
-
-async def test_a_stream_that_nobody_reads_on_is_closed() -> None:
-    with serving(Reply(events=[*BEGUN, OK.body]), OK) as api:
-        model = model_of(api)
-        stream = model.generate_content_async(request(), stream=True)
-        assert text(await anext(stream)) == "Be"
-        await stream.aclose()
-        (response,) = await ask(model, request())
-    assert text(response) == "Because."
 
 
 # how it is entered

