@@ -172,18 +172,17 @@ class JavaRules(Rules):
     def contents(
         self, agent: LlmAgent, model: str, branch: str | None, events: Sequence[Event], include: IncludeContents
     ) -> list[Sourced]:
-        name = agent.name
         if include is IncludeContents.NONE:
-            events = events[history.current_turn(events, name) :]
+            events = events[history.current_turn(events, agent.name) :]
+        rules, own_words = self.name, (agent.name, USER)
         pairs: list[Sourced] = []
         has_responses = False
         for event in events:
             readings = event.readings
-            reading = readings.get(self.name) if readings is not None else None
+            reading = readings.get(rules) if readings is not None else None
             if reading is None:
-                reading = history.read(event, self.name, _is_visible, self.narrate)
-            author = event.author
-            pair = reading.own if author in (name, USER) else reading.foreign
+                reading = history.read(event, rules, _is_visible, self.narrate)
+            pair = reading.own if event.author in own_words else reading.foreign
             if pair is None or (event.branch and branch and not self.is_on_branch(event.branch, branch)):
                 continue
             if reading.has_responses:

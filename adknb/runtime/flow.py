@@ -88,10 +88,8 @@ async def build_request(context: InvocationContext, node: LlmNode) -> LlmRequest
             f"agent {node.name!r}: the context strategy {context.invocation.strategy.name!r} returned {pairs!r}; "
             "return a list of (content, event) pairs, such as history.included(IncludeContents.NONE)"
         )
-    return LlmRequest(
-        node.name, node.model_name, system, [pair[0] for pair in pairs], [pair[1] for pair in pairs],
-        node.declarations, node.config,
-    )  # fmt: skip
+    contents, sources = map(list, zip(*pairs, strict=True)) if pairs else ([], [])
+    return LlmRequest(node.name, node.model_name, system, contents, sources, node.declarations, node.config)
 
 
 async def _replies(context: InvocationContext, node: LlmNode, step: StepRun) -> AsyncGenerator[Event]:
