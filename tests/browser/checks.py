@@ -39,6 +39,7 @@ _COLOURED: Final = """() => {
 
 _ACTED: Final = """([elements, attributes, styled]) => {
   const found = [];
+  const clips = each => each.closest('.adknb-scroll') || each.parentElement.closest('.adknb-text');
   if (window.hostile !== undefined) found.push('a text ran');
   for (const card of document.querySelectorAll('.adknb')) {
     const edge = card.getBoundingClientRect();
@@ -51,7 +52,7 @@ _ACTED: Final = """([elements, attributes, styled]) => {
       if (look.position !== 'static') found.push(`positioned: ${name}`);
       if (look.backgroundImage !== 'none') found.push(`an image: ${name}`);
       const box = each.getBoundingClientRect();
-      if (styled && box.width && !each.closest('.adknb-scroll') && (box.left < edge.left - 1 || box.right > edge.right + 1))
+      if (styled && box.width && !clips(each) && (box.left < edge.left - 1 || box.right > edge.right + 1))
         found.push(`outside its card: ${name}`);
     }
     const words = document.createTreeWalker(card, NodeFilter.SHOW_TEXT);
