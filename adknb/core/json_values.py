@@ -40,6 +40,8 @@ def fault(place: str, value: object, level: int = 0) -> str | None:
 
 def copied(value: Any) -> Any:
     """A copy of a JSON value; text and numbers are shared, since nobody can change them."""
+    if isinstance(value, (str, int, float)) or value is None:
+        return value
     if isinstance(value, Mapping):
         return {name: copied(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):

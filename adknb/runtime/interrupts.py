@@ -138,8 +138,12 @@ def _cancelled() -> asyncio.CancelledError:
     return asyncio.CancelledError()
 
 
-async def users_items(items: AsyncIterator[T]) -> AsyncGenerator[T]:
-    """What a user's async generator yields."""
+def users_items(items: AsyncGenerator[T]) -> AsyncGenerator[T]:
+    """What a user's async generator yields; marked where somebody watches for Ctrl-C."""
+    return items if _watch.get() is None else _marked(items)
+
+
+async def _marked(items: AsyncIterator[T]) -> AsyncGenerator[T]:
     async with aclosing(items):  # type: ignore[type-var]
         while True:
             with UsersCode():
