@@ -43,7 +43,9 @@ class Notebook:
     def close(self) -> None:
         self.shell.history_manager.end_session()
         InteractiveShell.clear_instance()
-        atexit.unregister(self.shell.atexit_operations)  # or each of hundreds of shells collects garbage at the very end
+        atexit.unregister(
+            self.shell.atexit_operations
+        )  # or each of hundreds of shells collects garbage at the very end
 
     def cell(self, text: str, id: str | None = None) -> Output:
         """Run a cell; `id` is the front end's."""
