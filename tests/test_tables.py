@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 
 from adknb import (
     AdknbError,
-    CallbackContext,
     Content,
     FunctionCall,
     FunctionTool,
@@ -26,47 +25,9 @@ from adknb import (
     Usage,
 )  # fmt: skip
 from adknb.core import views
+from adknb.examples.ticket import ticket_pipeline
 from adknb.tokens.channels import CHANNELS
 from tests.factories import DRAFT, TRIAGE, ticket_run
-
-
-def require_triage(context: CallbackContext) -> Content | None:
-    """The guard of the ticket pipeline: no draft without a triage that can be read."""
-    try:
-        found = json.loads(str(context.state.get("triage")))
-    except ValueError:
-        found = None
-    if isinstance(found, dict) and "category" in found and "summary" in found:
-        context.state["temp:triage_ok"] = True
-        return None
-    context.state["temp:triage_ok"] = False
-    context.state["draft"] = "ESCALATE: triage output was missing or malformed"
-    return Content.model("ESCALATE: triage output was missing or malformed")
-
-
-def pipeline() -> SequentialAgent:
-    triage = LlmAgent(
-        name="TriageAgent",
-        description="Classifies a support ticket.",
-        instruction="Classify the customer's message. Reply with JSON only:\n"
-        '{"category": "billing|outage|account|other", "urgency": 1-3, "summary": "<one sentence>"}',
-        output_key="triage",
-    )
-    draft = LlmAgent(
-        name="DraftAgent",
-        description="Drafts a reply from the triage result.",
-        instruction="You write replies for the support team.\nTriage result: {triage}\n"
-        "Known customer tier: {user:tier?}\nDraft a reply of at most 120 words. Do not promise refunds.",
-        before_agent_callback=(require_triage,),
-        output_key="draft",
-    )
-    policy = LlmAgent(
-        name="PolicyCheckAgent",
-        description="Checks the draft against policy.",
-        instruction="Triage: {triage}\nDraft: {draft}\nReply APPROVE or REJECT: <reason>. Reject any refund promise.",
-        output_key="verdict",
-    )
-    return SequentialAgent(name="ticket_pipeline", sub_agents=(triage, draft, policy))
 
 
 def run_ticket(*triages: Any) -> Run:
@@ -74,7 +35,7 @@ def run_ticket(*triages: Any) -> Run:
     model = ScriptedModel(
         {"TriageAgent": list(triages), "DraftAgent": [DRAFT] * 3, "PolicyCheckAgent": ["APPROVE"] * 3}
     )
-    runner = Runner(pipeline(), model=model)
+    runner = Runner(ticket_pipeline(guarded=True), model=model)
     run = runner.run("I was charged twice for September.", user_id="user-42", state={"user:tier": "gold"})
     for _ in triages[1:]:
         run = runner.run("My router has been offline since Monday.", session=run.session)
@@ -289,7 +250,7 @@ def test_session_tables() -> None:
 
 @pytest.mark.parametrize("name", ["state", "state_history", "events", "steps", "tokens"])
 def test_dtypes_are_plain_and_hold_even_without_rows(name: str) -> None:
-    empty = Run(pipeline(), Session("s"), Content.user("Hello."), {})
+    empty = Run(ticket_pipeline(guarded=True), Session("s"), Content.user("Hello."), {})
     assert len(views.table(empty, name)) == 0
     full = views.table(run_with_tool(), name)
     assert full.dtypes.equals(views.table(empty, name).dtypes)

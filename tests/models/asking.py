@@ -1,11 +1,15 @@
 """Requests made by hand, and a model's answers to them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import pytest
+
 from adknb.core.content import Content
+from adknb.core.errors import ModelError
 from adknb.core.protocols import Model
 from adknb.core.requests import LlmRequest, LlmResponse, Segment
+from tests.models.servers import FakeApi, Reply, serving
 
 
 def request(
@@ -32,3 +36,18 @@ async def answer(model: Model, agent: str = "DraftAgent", ordinal: int = 0) -> L
 def text(response: LlmResponse) -> str:
     assert response.content is not None
     return response.content.text
+
+
+async def failure_of(
+    model_of: Callable[..., Model], sent: LlmRequest, *replies: Reply, stream: bool = False, **options: Any
+) -> tuple[ModelError, FakeApi]:
+    """The error of a model that is answered so, and what its server received.
+
+    The error hides nothing behind it: a provider's own error could carry a secret.
+    """
+    with serving(*replies) as api:
+        with pytest.raises(ModelError) as caught:
+            await ask(model_of(api, **options), sent, stream)
+        assert caught.value.agent == "DraftAgent"
+        assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+        return caught.value, api

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from adknb.core.errors import ModelError
 from adknb.core.requests import LlmRequest
 from adknb.models.gemini import GeminiModel
-from tests.models.asking import ask
-from tests.models.servers import FakeApi, Reply, serving
+from tests.models.asking import failure_of
+from tests.models.servers import FakeApi, Reply
 
 
 def answer(*parts: dict[str, Any], finish: str | None = "STOP", usage: Any = None, **more: Any) -> dict[str, Any]:
@@ -27,9 +25,4 @@ def model_of(api: FakeApi, **options: Any) -> GeminiModel:
 async def failure(
     sent: LlmRequest, *replies: Reply, stream: bool = False, **options: Any
 ) -> tuple[ModelError, FakeApi]:
-    with serving(*replies) as api:
-        with pytest.raises(ModelError) as caught:
-            await ask(model_of(api, **options), sent, stream)
-        assert caught.value.agent == "DraftAgent"
-        assert (caught.value.__cause__, caught.value.__context__) == (None, None)
-        return caught.value, api
+    return await failure_of(model_of, sent, *replies, stream=stream, **options)

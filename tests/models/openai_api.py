@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import pytest
 from pydantic import BaseModel
 
 from adknb.core.errors import ModelError
 from adknb.core.requests import LlmRequest
 from adknb.models.openai import OpenAIModel
-from tests.models.asking import ask
-from tests.models.servers import FakeApi, Reply, serving
+from tests.models.asking import failure_of
+from tests.models.servers import FakeApi, Reply
 
 
 def completion(content: str | None = "Because.", finish: str = "stop", **more: Any) -> dict[str, Any]:
@@ -36,12 +35,7 @@ def model_of(api: FakeApi, **options: Any) -> OpenAIModel:
 async def failure(
     sent: LlmRequest, *replies: Reply, stream: bool = False, **options: Any
 ) -> tuple[ModelError, FakeApi]:
-    with serving(*replies) as api:
-        with pytest.raises(ModelError) as caught:
-            await ask(model_of(api, **options), sent, stream)
-        assert caught.value.agent == "DraftAgent"
-        assert (caught.value.__cause__, caught.value.__context__) == (None, None)
-        return caught.value, api
+    return await failure_of(model_of, sent, *replies, stream=stream, **options)
 
 
 class Triage(BaseModel):

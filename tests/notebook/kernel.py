@@ -54,10 +54,15 @@ class Kernel:
         identity: str = message["header"]["msg_id"]
         return identity
 
-    def follow(self, request: str, until: Callable[[Message], bool] | None = None) -> list[Message]:
-        """The request's messages until one of them satisfies `until`, else until the kernel is idle again."""
+    def follow(
+        self, request: str, until: Callable[[Message], bool] | None = None, timeout: float = TIMEOUT
+    ) -> list[Message]:
+        """The request's messages until one of them satisfies `until`, else until the kernel is idle again.
+
+        `queue.Empty` after `timeout` seconds.
+        """
         messages: list[Message] = []
-        end = time.monotonic() + TIMEOUT
+        end = time.monotonic() + timeout
         while True:
             message = self.client.get_iopub_msg(timeout=max(0.01, end - time.monotonic()))
             if message["parent_header"].get("msg_id") != request:

@@ -159,16 +159,14 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_ctrl_c_ends_the_run_and_nothing_else(ready: Kernel, kind: str) -> None:
-    seconds = interrupted(ready, kind, KINDS[kind])
-    print(f"{kind}: {seconds:.3f} s")
-    assert seconds < 5
+    interrupted(ready, kind, KINDS[kind])
     whole(ready, stubborn=kind == "stubborn tool")
     assert ready.text("print(adknb.bench.runs[-2].status)") == "interrupted\n"
 
 
 @pytest.mark.parametrize("kind", ["async tool", "busy model"])
 def test_ctrl_c_in_agents_at_once(ready: Kernel, kind: str) -> None:
-    assert interrupted(ready, kind, "%%pipeline at_once --session both\nhi") < 5
+    interrupted(ready, kind, "%%pipeline at_once --session both\nhi")
     whole(ready)
 
 
@@ -176,7 +174,7 @@ def test_ctrl_c_in_agents_at_once(ready: Kernel, kind: str) -> None:
 def test_ctrl_c_in_a_cell_that_awaits(ready: Kernel, kind: str) -> None:
     """ipykernel handles Ctrl-C in its own way where a cell awaits."""
     ready.run("text = 'hi'")
-    assert interrupted(ready, kind, "await asyncio.sleep(0)\n%pipeline p --input text --session waits") < 5
+    interrupted(ready, kind, "await asyncio.sleep(0)\n%pipeline p --input text --session waits")
     whole(ready)
 
 
@@ -189,17 +187,15 @@ def test_ctrl_c_ends_a_loop_of_runs(ready: Kernel) -> None:
     whole(ready)
 
 
-def interrupted(kernel: Kernel, kind: str, cell: str) -> float:
-    """Run the cell, interrupt it where `kind` says; returns how many seconds it took to end."""
+def interrupted(kernel: Kernel, kind: str, cell: str) -> None:
+    """Run the cell and interrupt it where `kind` says, which ends it long before what it does would end."""
     kernel.run(f"slow = {kind!r}")
     request = kernel.send(cell, "interrupted")
     kernel.follow(request, lambda message: "started" in message["content"].get("text", ""))
     time.sleep(0.1)
-    begun = time.monotonic()
     kernel.interrupt()
-    messages = kernel.follow(request)
+    messages = kernel.follow(request, timeout=5)
     assert kernel.errors(messages) == ["KeyboardInterrupt"]
-    return time.monotonic() - begun
 
 
 def test_an_interrupted_turn_goes_on(ready: Kernel) -> None:
