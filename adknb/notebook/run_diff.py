@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Final, Literal
 
+from adknb.analysis.accounts import accounts
 from adknb.analysis.freshness import Ledger
 from adknb.core.requests import LlmRequest
 from adknb.core.run import Run, StepRun
@@ -14,7 +15,7 @@ from adknb.core.state import REMOVED
 from adknb.tables.frame import Kind, Row
 from adknb.tables.session import message_text
 from adknb.tables.state import value_text
-from adknb.tables.steps import accounts, step_rows
+from adknb.tables.steps import step_rows
 from adknb.tokens.channels import canonical_json, part_text
 from adknb.tokens.counter import default_counter
 

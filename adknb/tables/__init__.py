@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from adknb.analysis.accounts import accounts
 from adknb.analysis.contract import Contract
 from adknb.analysis.findings import Lint
 from adknb.analysis.freshness import Ledger
@@ -19,7 +20,7 @@ from adknb.tables.frame import Kind, frame
 from adknb.tables.prompt import PROMPT, find_request, prompt_rows
 from adknb.tables.session import TURNS, session_event_rows, session_history_rows, session_state_rows, turn_rows
 from adknb.tables.state import STATE, STATE_HISTORY, history_rows, state_rows
-from adknb.tables.steps import COST, STEPS, TOKENS, accounts, step_rows, token_rows
+from adknb.tables.steps import COST, STEPS, TOKENS, step_rows, token_rows
 from adknb.tokens.channels import pieces
 from adknb.tokens.counter import default_counter
 from adknb.tokens.prices import has_prices

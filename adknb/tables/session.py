@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from adknb.analysis.accounts import accounts
 from adknb.analysis.freshness import PRESET, Ledger
 from adknb.core.content import Content
 from adknb.core.protocols import TokenCounter
@@ -12,7 +13,7 @@ from adknb.core.state import scope
 from adknb.tables.events import event_rows, stale_text
 from adknb.tables.frame import Kind, Row
 from adknb.tables.state import history_rows, state_rows, value_text
-from adknb.tables.steps import accounts, step_rows
+from adknb.tables.steps import step_rows
 from adknb.tokens.channels import part_text
 
 TURNS: Final[dict[str, Kind]] = {

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Final
 
+from adknb.analysis.accounts import Account
 from adknb.analysis.freshness import Ledger
-from adknb.core.protocols import TokenCounter
-from adknb.core.requests import Request
 from adknb.core.run import StepRun
-from adknb.core.usage import Usage
 from adknb.tables.events import stale_text
 from adknb.tables.frame import Kind, Row
-from adknb.tokens.channels import CHANNELS, Channels, channels, part_text, pieces, sent_twice
-from adknb.tokens.prices import price_of
+from adknb.tokens.channels import CHANNELS
 
 STEPS: Final[dict[str, Kind]] = {
     "step": "text", "agent": "text", "status": "text", "requests": "count", "ms": "number", "input_tokens": "count",
@@ -31,38 +27,6 @@ COST: Final[dict[str, Kind]] = {"cost": "amount"}
 """The column that a price table adds; in its currency."""
 REPORTED: Final = "reported"
 """Stands in `counted_by` for the model's own numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """What one request cost: its input by channel, the tokens sent twice by key, and the reply's tokens."""
-
-    step: StepRun
-    number: int
-    request: Request
-    channels: Channels
-    twice: Mapping[str, int]
-    output: int
-
-    @property
-    def cost(self) -> float | None:
-        """The price of the request by the user's table (`set_prices`); None where the table has no such model."""
-        price = price_of(self.request.sent.model)
-        if price is None:
-            return None
-        return price.of(self.request.usage or Usage(self.channels.total, self.output))
-
-
-def accounts(ledger: Ledger, counter: TokenCounter) -> list[Account]:
-    """The account of every request of the run, in order. Reported usage wins over counts."""
-    result = []
-    for step in ledger.run.step_runs:
-        for number, request in enumerate(step.requests, 1):
-            made_of = pieces(request.sent, counter, ledger.earlier)
-            sums = channels(made_of, counter.name, request.usage)
-            twice = sent_twice(made_of, ledger.writer(request.seen))
-            result.append(Account(step, number, request, sums, twice, _output(request, counter)))
-    return result
 
 
 def step_rows(ledger: Ledger, costs: Sequence[Account]) -> list[Row]:
@@ -126,14 +90,6 @@ def notes(step: StepRun) -> list[str]:
     if step.replayed:
         said.append("copied from the parent run")
     return list(dict.fromkeys([*said, *step.notes]))
-
-
-def _output(request: Request, counter: TokenCounter) -> int:
-    if request.usage is not None:
-        return request.usage.output_tokens
-    if request.reply is None or request.reply.content is None:
-        return 0
-    return sum(counter.count(part_text(part)) for part in request.reply.content.parts)
 
 
 def _sum(costs: Iterable[float | None]) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from adknb.analysis.accounts import accounts
 from adknb.analysis.freshness import Ledger, Write
 from adknb.core.escape import one_line
 from adknb.core.run import Run, StepRun
@@ -16,7 +17,7 @@ from adknb.notebook.cards.words import counted, duration
 from adknb.tables.frame import Row
 from adknb.tables.session import message_text
 from adknb.tables.state import state_rows
-from adknb.tables.steps import accounts, step_rows
+from adknb.tables.steps import step_rows
 from adknb.tokens.counter import default_counter
 
 RUNNING: Final = "running"
