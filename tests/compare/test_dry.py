@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from adknb import (
-    AdknbError,
     Content,
     FunctionResponse,
     LlmAgent,
@@ -33,27 +32,14 @@ from adknb.examples.ticket import MESSAGE, scripted_replies, ticket_pipeline
 CONFORMANCE = Path(__file__).parent.parent / "conformance"
 sys.path.insert(0, str(CONFORMANCE))
 
-from case import answers, as_recorded, build, content_json  # noqa: E402  # found through the path above
+from case import content_json, runs as runs_of  # noqa: E402  # found through the path above
 from check import read_lines  # noqa: E402
 
 CASES = [case for name in ("cases", "features", "gemini") for case in read_lines(CONFORMANCE / f"{name}.jsonl")]
-BY_ID = {case["id"]: case for case in CASES}
 
 
 def runs(case: dict[str, Any], strategy: str) -> list[Run]:
-    """The runs of a case's turns under one strategy, up to the first that fails."""
-    made: list[Run] = []
-    try:
-        runner = Runner(build(case["root"], []), strategy=strategy, temp_keys="keep")
-        for turn in case["turns"]:
-            events = made[-1].session.events if made else []
-            message = turn if isinstance(turn, str) else answers(turn, events)
-            session = made[-1].session if made else None
-            made.append(runner.run(message, session=session, state=None if made else case.get("state")))
-    except AdknbError as error:
-        if error.run is not None:
-            made.append(error.run)
-    return made
+    return runs_of(case, strategy, lambda agent, request: None)
 
 
 def sent(request: LlmRequest | None) -> Any:
@@ -79,27 +65,6 @@ def test_every_recorded_case_dry_is_what_a_run_under_the_other_setting_sends(cas
                         if strategy == made_under:
                             assert dry.request is own.sent
                             assert dry.is_as_sent
-
-
-@pytest.mark.parametrize(
-    "name",
-    [case["id"] for case in CASES if "-default" in case["id"] and case["id"].replace("-default", "-none") in BY_ID],
-)
-def test_none_from_a_default_run_is_the_recorded_trace_of_none(name: str) -> None:
-    traces = [
-        trace for file in ("java", "features.java") for trace in read_lines(CONFORMANCE / "traces" / f"{file}.jsonl")
-    ]
-    [recorded] = [trace for trace in traces if trace["id"] == name.replace("-default", "-none")]
-    dry = [
-        prompt
-        for run in runs(BY_ID[name], "as_written")
-        for prompt in compare_prompts(run, ["none"]).prompts
-    ]  # fmt: skip
-    assert len(dry) == len(recorded["requests"]) > 0
-    for prompt, request in zip(dry, recorded["requests"], strict=True):
-        assert prompt.request is not None
-        assert as_recorded(prompt.request.system_instruction) == request["system_instruction"]
-        assert as_recorded([content_json(content) for content in prompt.request.contents]) == request["contents"]
 
 
 def ticket(strategy: str = "as_written") -> PromptComparison:

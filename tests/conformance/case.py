@@ -17,6 +17,7 @@ from adknb.core.content import Content, FunctionCall, FunctionResponse, Part
 from adknb.core.errors import AdknbError, ModelError
 from adknb.core.events import Event
 from adknb.core.requests import LlmRequest, LlmResponse
+from adknb.core.run import Run
 from adknb.core.specs import BaseAgent, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
 from adknb.core.tools import FunctionTool, LongRunningFunctionTool
 from adknb.rules.output_schema import read_json
@@ -97,17 +98,21 @@ TOOLS: dict[str, FunctionTool] = {
 }
 
 
-class Scripted:
-    """Answers one agent's calls with the case's replies, and keeps every request."""
+Log = Callable[[str, LlmRequest], object]
+"""Is told of every request, in the order in which the models are asked: the agent's name, and what is sent."""
 
-    def __init__(self, agent: str, name: str, replies: list[Any], log: list[Any]) -> None:
+
+class Scripted:
+    """Answers one agent's calls with the case's replies, and logs every request."""
+
+    def __init__(self, agent: str, name: str, replies: list[Any], log: Log) -> None:
         self.name = name
         self._agent = agent
         self._replies = list(replies)
         self._log = log
 
     async def generate_content_async(self, request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse]:
-        self._log.append(request_json(self._agent, request))
+        self._log(self._agent, request)
         if not self._replies:
             raise ModelError("script exhausted").as_adk("RuntimeException", "script exhausted")
         yield LlmResponse(Content("model", tuple(to_part(part) for part in self._replies.pop(0))))
@@ -165,7 +170,7 @@ def tool_setter(spec: Mapping[str, Any]) -> Callable[..., dict[str, Any] | None]
     return set_state
 
 
-def build(node: Mapping[str, Any], log: list[Any]) -> BaseAgent:
+def build(node: Mapping[str, Any], log: Log) -> BaseAgent:
     """The agents of a case, each LlmAgent with a model of its own that logs its requests."""
     fields: dict[str, Any] = {"name": node["name"], "description": node.get("description")}
     fields["sub_agents"] = [build(child, log) for child in node.get("sub_agents", ())]
@@ -205,10 +210,14 @@ def build(node: Mapping[str, Any], log: list[Any]) -> BaseAgent:
 
 async def trace(case: Mapping[str, Any], rules: str) -> dict[str, Any]:
     """Run a case under a rule set and say what it did, in a trace's JSON."""
-    log: list[Any] = []
+    requests: list[Any] = []
     events: list[Event] = []
-    result: dict[str, Any] = {"id": case["id"], "requests": log, "events": events, "state": {}, "error": None}
+    result: dict[str, Any] = {"id": case["id"], "requests": requests, "events": events, "state": {}, "error": None}
     session = None
+
+    def log(agent: str, request: LlmRequest) -> None:
+        requests.append(request_json(agent, request))
+
     try:
         runner = Runner(build(case["root"], log), rules=rules, temp_keys="keep" if rules == "java" else None)
         state: Mapping[str, Any] | None = case.get("state") or {}
@@ -230,6 +239,21 @@ async def trace(case: Mapping[str, Any], rules: str) -> dict[str, Any]:
     result["events"] = [event_json(event) for event in events]
     recorded: dict[str, Any] = as_recorded(result)
     return recorded
+
+
+def runs(case: Mapping[str, Any], strategy: str, log: Log) -> list[Run]:
+    """The runs of a case's turns under Java's rules and one context strategy, up to the first that fails."""
+    made: list[Run] = []
+    try:
+        runner = Runner(build(case["root"], log), strategy=strategy, temp_keys="keep")
+        for turn in case["turns"]:
+            session = made[-1].session if made else None
+            message = turn if isinstance(turn, str) else answers(turn, session.events if session is not None else [])
+            made.append(runner.run(message, session=session, state=None if made else case.get("state")))
+    except AdknbError as error:
+        if error.run is not None:
+            made.append(error.run)
+    return made
 
 
 def recorded_message(message: str | None) -> str | None:
