@@ -73,9 +73,9 @@ class Ledger:
         for before, (lead, each) in enumerate(_turns(run)):
             self._take(each, lead, before, {})
             self.first = len(self.events)
-            self.earlier = frozenset(event.id for event in self.events)
             self.state = dict(each.start_state)
             self._take(each, each.turn_events, before + 1, self.state)
+        self.earlier = frozenset(event.id for event in self.events[: self.first])
         self.reads = [
             read for step in run.step_runs for number, request in enumerate(step.requests, 1)
             for read in self.reads_of(step, number, request)
@@ -84,7 +84,7 @@ class Ledger:
     def _take(self, run: Run, events: Sequence[Event], turn: int, state: dict[str, Any]) -> None:
         """Note the writes of `events`, and carry them out on `state`."""
         for step in run.step_runs:
-            self.step_of.update((event.id, step.name) for event in step.events)
+            self.step_of.update(dict.fromkeys([event.id for event in step.events], step.name))
         for event in events:
             self.events.append(event)
             for key, value in event.actions.state_delta.items():

@@ -17,7 +17,7 @@ from adknb.core.views import Viewed, table
 from adknb.rules.base import Rules
 from adknb.rules.resolve import resolve_rules
 from adknb.runtime.strategies import AgentHistory, as_strategy
-from adknb.tokens.channels import Channels, Piece, channels, pieces, sent_twice
+from adknb.tokens.channels import Channels, Cutter, Piece, channels, sent_twice
 from adknb.tokens.counter import default_counter
 
 if TYPE_CHECKING:
@@ -200,9 +200,11 @@ class _Work:
     def __init__(self, run: Run, rules: Rules, counter: TokenCounter) -> None:
         self._run = run
         self._rules = rules
-        self._counter = counter
+        self._counted_by = counter.name
         self._past = run.past
         self._ledger = Ledger(run)
+        self._cutter = Cutter(counter, self._ledger.earlier)
+        self._descriptions: dict[str, str] = {}
 
     def prompt(
         self, step: StepRun, number: int, request: Request, strategy: ContextStrategy, base: LlmRequest | None
@@ -211,12 +213,10 @@ class _Work:
             dry, note = self._request(step, request, strategy)
         except AdknbError as error:
             note = f"ADK fails to build this request: {error.adk_message or error}"
-            return DryPrompt(
-                step, number, strategy.name, None, (), channels((), self._counter.name), {}, (), False, note
-            )
-        made_of = pieces(dry, self._counter, self._ledger.earlier)
+            return DryPrompt(step, number, strategy.name, None, (), channels((), self._counted_by), {}, (), False, note)
+        made_of = self._cutter.pieces(dry)
         return DryPrompt(
-            step, number, strategy.name, dry, tuple(made_of), channels(made_of, self._counter.name),
+            step, number, strategy.name, dry, tuple(made_of), channels(made_of, self._counted_by),
             sent_twice(made_of, self._ledger.writer(request.seen)),
             self._left_out(request, base, dry) if base is not None else (), dry is request.sent, note,
         )  # fmt: skip
@@ -257,22 +257,28 @@ class _Work:
 
     def _left_out(self, request: Request, base: LlmRequest, dry: LlmRequest) -> tuple[str, ...]:
         kept = {event.id for event in dry.sources if event is not None}
-        writer = self._ledger.writer(request.seen)
-        inserted = {
-            event.id: segment.key
-            for segment in dry.system
-            if segment.origin == "state" and segment.key is not None and (event := writer(segment.key)) is not None
+        lost = {
+            event.id: self._described(event) for event in base.sources if event is not None and event.id not in kept
         }
-        missing = {event.id: event for event in base.sources if event is not None and event.id not in kept}
-        return tuple(self._described(event, inserted.get(event.id)) for event in missing.values())
+        writer = self._ledger.writer(request.seen)
+        for segment in dry.system:
+            event = writer(segment.key) if segment.origin == "state" and segment.key is not None else None
+            if event is not None and event.id in lost and event.author != USER:
+                lost[event.id] = f"{self._described(event)} (inserted as {segment.key})"
+        return tuple(lost.values())
 
-    def _described(self, event: Event, inserted_as: str | None) -> str:
-        past = event.id in self._ledger.earlier
-        if event.author == USER:
-            return "an earlier message" if past else USER_MESSAGE
-        what = "tool call" if event.function_calls else "tool response" if event.function_responses else "reply"
-        who = f"{event.author}'s {'earlier ' if past else ''}{what}"
-        return f"{who} (inserted as {inserted_as})" if inserted_as is not None else who
+    def _described(self, event: Event) -> str:
+        """Who said what: a thousand events are left out again and again, so each is described once."""
+        if event.id not in self._descriptions:
+            self._descriptions[event.id] = _description(event, event.id in self._ledger.earlier)
+        return self._descriptions[event.id]
+
+
+def _description(event: Event, is_past: bool) -> str:
+    if event.author == USER:
+        return "an earlier message" if is_past else USER_MESSAGE
+    what = "tool call" if event.function_calls else "tool response" if event.function_responses else "reply"
+    return f"{event.author}'s {'earlier ' if is_past else ''}{what}"
 
 
 def shown(strategy: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from adknb.core.content import Content, Part
+from adknb.core.content import Content, FunctionCall, FunctionResponse, Part
 from adknb.core.errors import UnknownCallError
 from adknb.core.events import USER, Event
 from adknb.rules.base import Sourced
@@ -91,9 +91,10 @@ def answers_after_calls(pairs: list[Sourced], group: bool) -> list[Sourced]:
 
     With `group` (models named gemini-3) a chain of calls comes first, then one content with all their responses.
     """
+    acts = [_acts(content) for content, _ in pairs]
     place: dict[str, int] = {}
-    for index, (content, _) in enumerate(pairs):
-        for response in content.function_responses:
+    for index, (_, responses) in enumerate(acts):
+        for response in responses:
             if response.id is not None:
                 place[response.id] = index
     result: list[Sourced] = []
@@ -105,15 +106,14 @@ def answers_after_calls(pairs: list[Sourced], group: bool) -> list[Sourced]:
             result.append(merged(waiting))
             waiting.clear()
 
-    for content, event in pairs:
-        if content.function_responses:
+    for pair, (calls, responses) in zip(pairs, acts, strict=True):
+        if responses:
             continue
-        calls = content.function_calls
         if not calls:
             flush()
-            result.append((content, event))
+            result.append(pair)
             continue
-        result.append((content, event))
+        result.append(pair)
         answers = sorted({place[call.id] for call in calls if call.id in place} - taken)
         taken.update(answers)
         waiting.extend(pairs[index] for index in answers)
@@ -121,6 +121,14 @@ def answers_after_calls(pairs: list[Sourced], group: bool) -> list[Sourced]:
             flush()
     flush()
     return result
+
+
+def _acts(content: Content) -> tuple[Sequence[FunctionCall], Sequence[FunctionResponse]]:
+    """The content's calls and responses; without a search in texts, which most contents of a long history are."""
+    for part in content.parts:
+        if part.text is None:
+            return content.function_calls, content.function_responses
+    return (), ()
 
 
 def merged(pairs: Sequence[Sourced]) -> Sourced:

@@ -6,6 +6,8 @@ import json
 from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, repeat
 from typing import Any, Final, NamedTuple
 
 from adknb.core.content import Content, Part
@@ -74,9 +76,12 @@ class Channels:
         return self.overhead is not None
 
 
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+
+
 def canonical_json(value: Any) -> str:
     """JSON with sorted keys and no spaces, non-ASCII as it is; how calls, declarations and schemas are counted."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+    return _CANONICAL.encode(value)
 
 
 def part_text(part: Part) -> str:
@@ -84,40 +89,91 @@ def part_text(part: Part) -> str:
 
     Without the ids of calls: they are random, so the same run would count differently each time.
     """
-    if part.text is not None:
-        return part.text
-    data = part.to_dict()
+    return part.text if part.text is not None else _json_of(_Same(part))
+
+
+class _Same:
+    """A part as the key of a cache: equal to itself alone, because the arguments in it cannot be hashed."""
+
+    __slots__ = ("part",)
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+
+    def __hash__(self) -> int:
+        return id(self.part)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.part is self.part
+
+
+@lru_cache(maxsize=4096)
+def _json_of(same: _Same) -> str:
+    data = same.part.to_dict()
     for kind in ("function_call", "function_response"):
         if kind in data:
             data[kind].pop("id", None)
     return canonical_json(data)
 
 
-def pieces(request: LlmRequest, counter: TokenCounter, earlier: Container[str] = ()) -> list[Piece]:
-    """The request in pieces: system segments, every part of every content, tool declarations, schema.
+class Cutter:
+    """Cuts requests into pieces. What several requests share is looked at once, and its pieces are the same objects.
 
     `earlier` holds the ids of earlier turns' events: a user's words among them are history.
     """
-    result = [
-        Piece(segment.text, segment.origin, _system_channel(segment), tokens, "system", segment.key)
-        for segment, tokens in zip(request.system, shares(request.system, counter), strict=True)
-    ]
-    for number, content in enumerate(request.contents):
-        source = request.sources[number] if number < len(request.sources) else None
-        said_now = source is not None and source.author == USER and source.id not in earlier
+
+    def __init__(self, counter: TokenCounter, earlier: Container[str] = ()) -> None:
+        self._counter = counter
+        self._earlier = earlier
+        self._systems: dict[tuple[Segment, ...], list[Piece]] = {}
+        self._contents: dict[tuple[int, int, int, bool], tuple[Content, Event | None, list[Piece]]] = {}
+
+    def pieces(self, request: LlmRequest) -> list[Piece]:
+        """The request in pieces: system segments, every part of every content, tool declarations, schema."""
+        result = list(self._system(tuple(request.system)))
+        known, agent = self._contents, request.agent
+        sourced = zip(request.contents, chain(request.sources, repeat(None)), strict=False)
+        for number, (content, source) in enumerate(sourced):
+            is_own = source is not None and source.author == agent
+            place = (id(content), id(source), number, is_own)
+            cut = known.get(place)
+            if cut is None:  # it holds both objects, or another could get the id of one that is gone
+                cut = known[place] = (content, source, self._content(content, number, source, is_own))
+            result += cut[2]
+        for declaration in request.tools.values():
+            result.append(self._json(declaration, TOOLS))
+        schema = request.config.get("response_schema")
+        if schema is not None:
+            result.append(self._json(schema, SCHEMA))
+        return result
+
+    def _system(self, segments: tuple[Segment, ...]) -> list[Piece]:
+        if segments not in self._systems:
+            self._systems[segments] = [
+                Piece(segment.text, segment.origin, _system_channel(segment), tokens, "system", segment.key)
+                for segment, tokens in zip(segments, shares(segments, self._counter), strict=True)
+            ]
+        return self._systems[segments]
+
+    def _content(self, content: Content, number: int, source: Event | None, is_own: bool) -> list[Piece]:
+        speaker = _speaker(source, is_own)
+        said_now = source is not None and source.author == USER and source.id not in self._earlier
         channel = USER_MESSAGE if said_now else HISTORY
+        role, count = content.role or "", self._counter.count
+        result = []
         for part in content.parts:
-            text = part_text(part)
-            origin = _origin(part, content, source, request.agent)
-            result.append(Piece(text, origin, channel, counter.count(text), content.role or "", None, number, source))
-    for declaration in request.tools.values():
-        text = canonical_json(declaration)
-        result.append(Piece(text, TOOLS, TOOLS, counter.count(text), TOOLS))
-    schema = request.config.get("response_schema")
-    if schema is not None:
-        text = canonical_json(schema)
-        result.append(Piece(text, SCHEMA, SCHEMA, counter.count(text), SCHEMA))
-    return result
+            text, origin = (part.text, speaker) if part.text is not None else (part_text(part), _origin(part, speaker))
+            result.append(Piece(text, origin, channel, count(text), role, None, number, source))
+        return result
+
+    def _json(self, value: Any, channel: str) -> Piece:
+        text = canonical_json(value)
+        return Piece(text, channel, channel, self._counter.count(text), channel)
+
+
+def pieces(request: LlmRequest, counter: TokenCounter, earlier: Container[str] = ()) -> list[Piece]:
+    """One request in pieces (see `Cutter`)."""
+    return Cutter(counter, earlier).pieces(request)
 
 
 def channels(made_of: Iterable[Piece], counted_by: str, usage: Usage | None = None) -> Channels:
@@ -143,34 +199,40 @@ def shares(segments: Sequence[Segment], counter: TokenCounter) -> list[int]:
     return result
 
 
-def sent_twice(made_of: Iterable[Piece], writer: Callable[[str], Event | None]) -> dict[str, int]:
+def sent_twice(made_of: Sequence[Piece], writer: Callable[[str], Event | None]) -> dict[str, int]:
     """The tokens of each inserted state value whose writing event is among the request's contents too, by key.
 
     `writer` gives the event that had written a key last when the request was built. A user's event never counts: it
     sets state beside its message, not by its words.
     """
     inserted: dict[str, int] = {}
-    carried: set[str] = set()
     for piece in made_of:
         if piece.origin == "state" and piece.key is not None:
             inserted[piece.key] = inserted.get(piece.key, 0) + piece.tokens
-        elif piece.source is not None and piece.source.author != USER:
-            carried.add(piece.source.id)
-    writers = {key: writer(key) for key in inserted}
-    return {key: inserted[key] for key, event in writers.items() if event is not None and event.id in carried}
+    wrote = {key: event.id for key in inserted if (event := writer(key)) is not None and event.author != USER}
+    carried = {piece.source.id for piece in made_of if piece.source is not None} if wrote else set()
+    return {key: inserted[key] for key, event_id in wrote.items() if event_id in carried}
 
 
 def _system_channel(segment: Segment) -> str:
     return INJECTED_STATE if segment.origin in ("state", "artifact") else INSTRUCTION
 
 
-def _origin(part: Part, content: Content, source: Event | None, agent: str) -> str:
+def _speaker(source: Event | None, is_own: bool) -> str:
+    """The origin of a content's text."""
     if source is None:
         return "added"
+    if source.author == USER:
+        return "user message"
+    return "own reply" if is_own else "other agent"
+
+
+def _origin(part: Part, speaker: str) -> str:
+    """The origin of a part that is no text."""
+    if speaker == "added":
+        return speaker
     if part.function_call is not None:
         return "tool call"
     if part.function_response is not None:
-        return "answer" if source.author == USER else "tool response"
-    if source.author == USER:
-        return "user message"
-    return "own reply" if source.author == agent else "other agent"
+        return "answer" if speaker == "user message" else "tool response"
+    return speaker

@@ -63,7 +63,7 @@ class BpeCounter:
         if self._encoding is None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)  # bpe-openai opens its data by importlib's old name
-                from bpe_openai import get_encoding  # a tenth of a second, spent when somebody looks at counts
+                from bpe_openai import get_encoding  # up to a second, spent when somebody looks at counts
 
                 self._encoding = get_encoding(self.name)
         return self._encoding

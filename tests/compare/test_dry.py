@@ -140,6 +140,20 @@ def test_what_a_second_turn_and_tools_lose() -> None:
     assert comparison.prompt("Finder", "none", 2).title == "Finder, request 2"
 
 
+def test_a_left_out_message_that_set_the_inserted_state_is_the_message_alone() -> None:
+    pipeline = SequentialAgent(
+        name="root", sub_agents=[LlmAgent(name="A", output_key="a"), LlmAgent(name="B", instruction="{tone?} {a}")]
+    )
+    first = Runner(pipeline, model="echo").run("Hi")
+    second = Runner(pipeline, model="echo").run("Hi", session=first.session, state={"tone": "kind"})
+    assert compare_prompts(second).prompt("B", "none").left_out == (
+        "an earlier message", "A's earlier reply", "B's earlier reply", "the user's message",
+    )  # fmt: skip
+    assert compare_prompts(second, ["default", Nothing()]).prompt("B", "nothing").left_out[-1] == (
+        "A's reply (inserted as a)"
+    )
+
+
 def test_counts_are_compared_whatever_the_model_reported() -> None:
     reply = LlmResponse(Content.model("Hello."), usage=Usage(input_tokens=1_000, output_tokens=2))
     run = Runner(LlmAgent(name="A", instruction="Greet."), model=ScriptedModel({"A": [reply]})).run("Hi")

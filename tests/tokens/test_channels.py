@@ -9,7 +9,7 @@ from adknb.core.content import Content, FunctionCall, FunctionResponse, Part
 from adknb.core.events import Event
 from adknb.core.requests import LlmRequest, Segment
 from adknb.core.usage import Usage
-from adknb.tokens.channels import canonical_json, channels, pieces, sent_twice, shares
+from adknb.tokens.channels import Cutter, canonical_json, channels, part_text, pieces, sent_twice, shares
 from adknb.tokens.counter import default_counter
 from tests.factories import DRAFT, TRIAGE, event
 
@@ -84,6 +84,43 @@ def test_pieces_say_origin_channel_and_role() -> None:
     assert found[-1].text == '{"properties":{},"type":"OBJECT"}'
 
 
+@st.composite
+def requests_of_one_session(draw: st.DrawFn) -> list[LlmRequest]:
+    """Requests of two agents that share contents, system texts and sources in any order, and contents without a source."""
+    whole = full_request()
+    pairs = [*zip(whole.contents, whole.sources, strict=True), (whole.contents[0], None)]
+    made = []
+    for agent in draw(st.lists(st.sampled_from("AB"), max_size=5)):
+        chosen = draw(st.lists(st.sampled_from(pairs), max_size=8))
+        system = draw(st.sampled_from([[], whole.system, whole.system[:2]]))
+        contents, sources = [content for content, _ in chosen], [source for _, source in chosen]
+        made.append(replace(whole, agent=agent, system=[*system], contents=contents, sources=sources))
+    return made
+
+
+@given(requests_of_one_session())
+def test_one_cutter_cuts_each_request_as_if_it_were_alone(requests: list[LlmRequest]) -> None:
+    cutter = Cutter(counter)
+    assert [cutter.pieces(request) for request in requests] == [pieces(request, counter) for request in requests]
+
+
+def test_requests_of_one_cutter_share_their_pieces() -> None:
+    request = full_request()
+    longer = replace(request, contents=[*request.contents, Content.user("More.")])
+    cutter = Cutter(counter)
+    first, second = cutter.pieces(request), cutter.pieces(longer)
+    shared = len(request.system) + sum(len(content.parts) for content in request.contents)
+    assert shared == 13
+    assert all(mine is theirs for mine, theirs in zip(first[:shared], second, strict=False))
+
+
+def test_a_content_that_is_gone_lends_its_id_to_no_other() -> None:
+    cutter = Cutter(counter)
+    for number in range(100):
+        request = LlmRequest("A", "m", contents=[Content.user(f"text {number}")])
+        assert [piece.text for piece in cutter.pieces(request)] == [f"text {number}"]
+
+
 def test_channels_are_the_pieces_sums() -> None:
     request = full_request()
     earlier = request.sources[0]
@@ -133,6 +170,16 @@ def test_only_the_last_writer_counts() -> None:
 
 def test_canonical_json_is_sorted_compact_and_keeps_its_characters() -> None:
     assert canonical_json({"b": [1, None, True], "a": "é\n"}) == '{"a":"é\\n","b":[1,null,true]}'
+
+
+def test_parts_are_told_apart_by_identity_and_not_by_what_python_calls_equal() -> None:
+    texts = ["1", "1.0", "true"]
+    parts = [Part(function_call=FunctionCall("f", {"n": value})) for value in (1, 1.0, True)]
+    assert parts[0] == parts[1] == parts[2]
+    for _ in range(2):
+        assert [part_text(part) for part in parts] == [
+            f'{{"function_call":{{"args":{{"n":{text}}},"name":"f"}}}}' for text in texts
+        ]
 
 
 def test_a_request_without_anything_has_no_pieces() -> None:
