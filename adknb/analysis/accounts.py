@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from adknb.analysis.freshness import Ledger
@@ -35,10 +35,10 @@ class Account:
         return price.of(self.request.usage or Usage(self.channels.total, self.output))
 
 
-def accounts(ledger: Ledger, counter: TokenCounter) -> list[Account]:
-    """The account of every request of the run, in order. Reported usage wins over counts."""
+def accounts(ledger: Ledger, counter: TokenCounter, steps: Iterable[StepRun] | None = None) -> list[Account]:
+    """The account of every request of the run, or of some of its steps, in order. Reported usage wins over counts."""
     result = []
-    for step in ledger.run.step_runs:
+    for step in ledger.run.step_runs if steps is None else steps:
         for number, request in enumerate(step.requests, 1):
             made_of = pieces(request.sent, counter, ledger.earlier)
             sums = channels(made_of, counter.name, request.usage)

@@ -28,7 +28,7 @@ class Mentions:
 
 def mentions(function: Callable[..., Any]) -> Mentions:
     """What the function's own code and the functions inside it name. Nothing for what is not written in Python."""
-    plain = _plain(function)
+    plain = plain_function(function)
     if plain is None:
         return Mentions(frozenset(), frozenset())
     cells = dict(zip(plain.__code__.co_freevars, plain.__closure__ or (), strict=True))
@@ -45,7 +45,8 @@ def name_of(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def _plain(function: Any) -> FunctionType | None:
+def plain_function(function: Any) -> FunctionType | None:
+    """The function written in Python behind a partial, a method or an object that can be called; None without one."""
     while isinstance(function, functools.partial):
         function = function.func
     if isinstance(function, MethodType):

@@ -82,6 +82,10 @@ class History(Protocol):
         """The contents that the rules give under DEFAULT or NONE, each with the event that it came from."""
         ...
 
+    def of(self, events: Sequence[Event]) -> History:
+        """The same agent's history with these events alone, in this order: for a strategy that leaves some out."""
+        ...
+
 
 class ContextStrategy(Protocol):
     """Decides which history a request carries. Write your own for what ADK's two settings cannot say."""

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adknb.core.errors import AdknbError, near_names
+from adknb.core.escape import escape
 
 if TYPE_CHECKING:
+    import altair as alt
     import pandas as pd
     from pandas.io.formats.style import Styler
 
@@ -20,6 +22,7 @@ Render = Callable[[Any], str]
 _tables: dict[type, dict[str, Callable[..., pd.DataFrame]]] = {}
 _stylers: dict[type, Callable[[Any, str], Styler]] = {}
 _cards: dict[type, tuple[Render, Render]] = {}
+_charts: dict[type, Callable[[Any], alt.VConcatChart]] = {}
 _sources: dict[type, Render] = {}
 _readers: list[Callable[[pd.DataFrame], pd.DataFrame]] = []
 _loaders: list[Callable[[], object]] = []
@@ -43,6 +46,11 @@ def register_styler(cls: type, function: Callable[[Any, str], Styler]) -> None:
 def register_card(cls: type, html: Render, text: Render) -> None:
     """`html` and `text` show every `cls` to a person, in a notebook and in a terminal."""
     _cards[cls] = (html, text)
+
+
+def register_chart(cls: type, function: Callable[[Any], alt.VConcatChart]) -> None:
+    """`function` draws every `cls` with Altair."""
+    _charts[cls] = function
 
 
 def register_source(cls: type, function: Render) -> None:
@@ -81,6 +89,29 @@ def table(result: object, name: str, *args: Any, **options: Any) -> pd.DataFrame
     return data
 
 
+def card_html(result: object) -> str:
+    """The card of a result as HTML that needs nothing else."""
+    card = _find(_cards, type(result))
+    return card[0](result) if card else f"<pre>{type(result).__name__}</pre>"
+
+
+def chart(result: object) -> alt.VConcatChart:
+    """A result as an Altair chart."""
+    draw = _find(_charts, type(result))
+    if draw is None:
+        raise AdknbError(f"a {type(result).__name__} has no chart")
+    return draw(result)
+
+
+def page(result: object, title: str) -> str:
+    """The card of a result as a whole HTML page of this title."""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
+        f"<title>{escape(title)}</title></head>\n<body>{card_html(result)}</body></html>\n"
+    )
+
+
 def styled(result: object, name: str) -> Styler:
     """The table `name` of a result as a pandas Styler, for reading."""
     table_styler = _find(_stylers, type(result))
@@ -100,12 +131,11 @@ class Viewed:
 
     def to_html(self) -> str:
         """The card as HTML that needs nothing else."""
-        card = _find(_cards, type(self))
-        return card[0](self) if card else f"<pre>{type(self).__name__}</pre>"
+        return card_html(self)
 
     def __str__(self) -> str:
         card = _find(_cards, type(self))
         return card[1](self) if card else repr(self)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/html": self.to_html(), "text/plain": str(self)}
+        return {"text/html": card_html(self), "text/plain": str(self)}

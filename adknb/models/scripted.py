@@ -38,6 +38,7 @@ class ScriptedModel:
         name: str = "scripted",
     ) -> None:
         self.name = name
+        self.replies: Final = replies
         self._scripts: dict[str, list[_Answer] | ReplyFunction] = {}
         self._plain: list[_Answer] | None = None
         self._function: ReplyFunction | None = None

@@ -159,7 +159,11 @@ class Runner:
 
     def step(self, run: Run, name: str | None = None, *, trial: bool = False) -> Run:
         """One step more of a paused run; with `name`, on to that step and through it, or that step again."""
-        return self._run_sync(lambda: self._go_on(branch.step, run, name, trial))
+        return self._run_sync(lambda: self.step_async(run, name, trial=trial))
+
+    async def step_async(self, run: Run, name: str | None = None, *, trial: bool = False) -> Run:
+        """`step`, awaited. With `trial` the new run lives on a copy of the session, which stays as it is."""
+        return await self._go_on(branch.step, run, name, trial)
 
     def continue_run(self, run: Run) -> Run:
         """A paused, failed or interrupted run, on to its end."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from adknb.core.content import Content
 from adknb.core.errors import SpecError, near_names
-from adknb.core.events import Event
+from adknb.core.events import USER, Event
 from adknb.core.protocols import ContextStrategy, History
 from adknb.core.specs import IncludeContents, LlmAgent
 from adknb.rules.base import Rules, Sourced
@@ -27,6 +27,9 @@ class AgentHistory:
 
     def included(self, include: IncludeContents) -> list[Sourced]:
         return self._rules.contents(self.agent, self._model, self.branch, self.events, include)
+
+    def of(self, events: Sequence[Event]) -> AgentHistory:
+        return AgentHistory(self._rules, self.agent, self._model, self.branch, events)
 
 
 class AsWritten:
@@ -49,6 +52,27 @@ class Fixed:
         return history.included(self.include)
 
 
+class StateOnly:
+    """No other agent's words: this turn's user message, and what the agent itself said and was answered since.
+
+    Not an ADK setting. It is what users of ADK build from NONE, which loses the user's message once another agent has
+    replied, by putting that message into the state.
+    """
+
+    name = "state_only"
+
+    def contents(self, history: History) -> list[tuple[Content, Event | None]]:
+        agent, events = history.agent.name, history.events
+        turn = next((at for at in range(len(events) - 1, -1, -1) if _begins_turn(events[at])), len(events))
+        own = [event for event in events[turn:] if event.author in (USER, agent)]
+        return history.of(own).included(IncludeContents.DEFAULT)
+
+
+def _begins_turn(event: Event) -> bool:
+    """Whether it is the user's message, and not their answer to a long-running call."""
+    return event.author == USER and not event.function_responses
+
+
 class PerAgent:
     """A strategy for each named agent; the others as they are written."""
 
@@ -65,6 +89,7 @@ _NAMED: dict[str, ContextStrategy] = {
     "as_written": _AS_WRITTEN,
     "default": Fixed(IncludeContents.DEFAULT),
     "none": Fixed(IncludeContents.NONE),
+    "state_only": StateOnly(),
 }
 
 
@@ -83,3 +108,7 @@ def as_strategy(value: Any) -> ContextStrategy:
     raise SpecError(
         f"a context strategy is a name, a map per agent, or an object with name and contents(); not {value!r}"
     )
+
+
+NAMES: Final = tuple(_NAMED)
+"""The strategies that have a name."""

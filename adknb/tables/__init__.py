@@ -9,10 +9,12 @@ from adknb.analysis.accounts import accounts
 from adknb.analysis.contract import Contract
 from adknb.analysis.findings import Lint
 from adknb.analysis.freshness import Ledger
+from adknb.compare.comparison import Comparison
 from adknb.compare.dry import PromptComparison
 from adknb.core.protocols import TokenCounter
 from adknb.core.run import Run, Session
 from adknb.core.views import register_table
+from adknb.tables import lab
 from adknb.tables.checks import CONTRACT, LINT, contract_rows, lint_rows
 from adknb.tables.comparison import PROMPTS, comparison_rows
 from adknb.tables.events import EVENTS, event_rows
@@ -71,4 +73,6 @@ def register() -> None:
     register_table(Session, "events", lambda session: frame(session_event_rows(session), EVENTS))
     register_table(Contract, "contract", lambda contract: frame(contract_rows(contract), CONTRACT))
     register_table(Lint, "lint", lambda lint: frame(lint_rows(lint), LINT))
+    for table in (lab.rows, lab.summary, lab.tokens, lab.twice, lab.flips, lab.by_input, lab.encodable):
+        register_table(Comparison, table.__name__, table)
     register_table(PromptComparison, "prompts", lambda comparison: frame(comparison_rows(comparison), PROMPTS))

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Row = Mapping[str, Any]
-Kind = Literal["text", "count", "maybe", "number", "amount", "flag", "value"]
+Kind = Literal["text", "count", "maybe", "number", "amount", "flag", "maybe_flag", "value"]
 """A column's kind: text; a whole number; one that may be absent (`<NA>`); a decimal; one that may be absent; true or
-false; any JSON value."""
+false; these, or absent; any JSON value."""
 
 _DTYPES: dict[Kind, str] = {
     "text": "object",  # not pandas' own str: Arrow refuses lone surrogates
@@ -20,6 +20,7 @@ _DTYPES: dict[Kind, str] = {
     "number": "float64",
     "amount": "Float64",
     "flag": "bool",
+    "maybe_flag": "boolean",
     "value": "object",
 }
 

@@ -5,6 +5,7 @@ from .asserts import (
     assert_prompt_lacks as assert_prompt_lacks,
     assert_wrote as assert_wrote,
 )
+from .comparisons import assert_comparison as assert_comparison
 from .malformed import malformed as malformed
 from .step import (
     StepResult as StepResult,
