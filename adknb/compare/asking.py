@@ -124,7 +124,8 @@ def _explained(error: Exception, task: Task) -> AdknbError:
         reason = str(error)
     else:
         return AdknbError(
-            f"the executor ended without a trial's result: {type(error).__name__}: {error}. What was finished is kept."
+            f"the executor gave no result of a trial: {type(error).__name__}: {str(error).rstrip('.')}. What was finished is "
+            "kept."
         )
     return SpecError(
         f"a trial cannot be sent to the executor's workers: {reason}. Callbacks, tools and models must be such that a "
