@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Self
 
@@ -115,13 +115,17 @@ class AgentError(AdknbError):
     """A callback, tool or custom agent of the user's raised; the original is the cause."""
 
 
-def near_names(name: str, known: Iterable[str]) -> str:
-    """A sentence that offers the names close to `name`, or all of them when there are few."""
-    names = sorted(set(known))
+def near_names(name: str, known: Iterable[str], aliases: Mapping[str, str] | None = None) -> str:
+    """A sentence that offers the names close to `name`, or all of them when there are few.
+
+    `aliases` maps other words that people write to the name that is offered for them.
+    """
+    offers = {**{each: each for each in known}, **(aliases or {})}
+    names = sorted(set(offers.values()))
     if not names:
         return ""
-    close = get_close_matches(name, names, n=3, cutoff=0.5)
+    close = [name] if name in offers else get_close_matches(name, sorted(offers), n=3, cutoff=0.5)
     if close:
-        return f" Did you mean {' or '.join(repr(match) for match in close)}?"
+        return f" Did you mean {' or '.join(repr(match) for match in dict.fromkeys(offers[word] for word in close))}?"
     shown = ", ".join(repr(known_name) for known_name in names[:12])
     return f" There {'is' if len(names) == 1 else 'are'}: {shown}{', …' if len(names) > 12 else ''}."

@@ -21,9 +21,19 @@ _CALLBACK_HELP = {
     "after_tool": "functions of (tool, args, ToolContext, result); a dict that one returns replaces the result",
 }
 
+_OWN = ("temperature", "max_output_tokens", "seed")
+"""Fields of generate_content_config that have an option of their own."""
+
 DESCRIBING = (
-    Option("--key", "the state key that receives the reply (output_key)", "KEY", completes="keys"),
-    Option("--include", "which history its requests carry (include_contents)", choices=("default", "none")),
+    Option(
+        "--key", "the state key that receives the reply (output_key)", "KEY", completes="keys", aliases=("output_key",)
+    ),
+    Option(
+        "--include",
+        "which history its requests carry (include_contents)",
+        choices=("default", "none"),
+        aliases=("include_contents",),
+    ),
     Option("--description", "what the agent is for; stands in its own prompt", "TEXT"),
     Option(
         "--model", "the model of this agent alone: a name, or a variable that holds one", "MODEL", completes="models"
@@ -34,21 +44,42 @@ DESCRIBING = (
         "the reply's schema (output_schema): a pydantic class or a dict, by name",
         "NAME",
         completes="schemas",
+        aliases=("output_schema", "response_schema"),
     ),
     *(
-        Option(f"--{kind.replace('_', '-')}", _CALLBACK_HELP[kind], "NAMES", completes="callbacks")
+        Option(
+            f"--{kind.replace('_', '-')}",
+            _CALLBACK_HELP[kind],
+            "NAMES",
+            completes="callbacks",
+            aliases=(f"{kind}_callback",),
+        )
         for kind in CALLBACKS
     ),
     Option("--temperature", "how freely the model answers, 0 for not at all", "NUMBER"),
     Option("--max-output-tokens", "where the model's reply is cut", "COUNT"),
     Option("--seed", "for models that take one", "NUMBER"),
-    Option("--config", "more of generate_content_config, as JSON", "JSON"),
+    Option(
+        "--config",
+        "more of generate_content_config, as JSON",
+        "JSON",
+        aliases=("generate_content_config", *(name for name in GenerateContentConfig.model_fields if name not in _OWN)),
+    ),
     Option("--prompt-file", "take the prompt from this file, read anew on each run", "FILE", completes="files"),
 )
 """What an agent is, without its place."""
 
 NAME = Argument("name", "the agent's name, as it stands in its prompt", completes="agents")
 
+_IN_PYTHON = "Agents of cells have none. Write the agent in Python, and run its variable: %%pipeline VARIABLE."
+
+ELSEWHERE = {
+    "instruction": "The instruction is the cell's body, or the text of --prompt-file.",
+    "name": "The name is the line's first word.",
+    "sub_agents": "A pipeline's agents are the cells that name it with --pipeline, or one %%agents cell.",
+    **dict.fromkeys(("global_instruction", "disallow_transfer_to_parent", "disallow_transfer_to_peers"), _IN_PYTHON),
+}
+"""Fields of ADK's that are no options of an agent's line."""
 
 _NONE = AgentOptions()
 
@@ -57,7 +88,9 @@ def _not_run(*_: Any) -> None:
     """This command only reads a line inside a file or cell."""
 
 
-AGENT_LINE = Command("%agent", "One agent of a file or of a %%agents cell.", _not_run, (NAME,), DESCRIBING)
+AGENT_LINE = Command(
+    "%agent", "One agent of a file or of a %%agents cell.", _not_run, (NAME,), DESCRIBING, elsewhere=ELSEWHERE
+)
 
 
 def agent_options(line: argparse.Namespace, known: AgentOptions = _NONE) -> AgentOptions:
@@ -68,7 +101,7 @@ def agent_options(line: argparse.Namespace, known: AgentOptions = _NONE) -> Agen
     config = dict(known.config)
     if line.config is not None:
         config |= _config(line.config)
-    for name, convert in (("temperature", float), ("max_output_tokens", int), ("seed", int)):
+    for name, convert in zip(_OWN, (float, int, int), strict=True):
         value = getattr(line, name)
         if value is not None:
             try:

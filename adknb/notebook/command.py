@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from textwrap import fill
 from typing import Any, Final, Literal
 
@@ -31,7 +31,8 @@ class UsageError(AdknbError):
 class Option:
     """`--name VALUE`. `takes` nothing (a switch), one value, or several (repeatable, and separated by spaces).
 
-    `completes` names what Tab offers: `agents`, `callbacks`, `keys`, `pipelines` … (see `complete.py`).
+    `completes` names what Tab offers: `agents`, `callbacks`, `keys`, `pipelines` … (see `complete.py`). `aliases` are what
+    ADK calls it; who writes one is told the option.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Option:
     takes: Takes = "one"
     completes: str = ""
     choices: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
 
     @property
     def destination(self) -> str:
@@ -52,10 +54,15 @@ class Option:
             self.takes
         ]
 
+    @property
+    def gist(self) -> str:
+        """How it is written, and what for in a few words: the help up to its colon."""
+        return f"{self.shown}: {self.help.partition(':')[0]}"
+
     def check(self, value: Any, given: bool, invocation: str) -> None:
         """Raise `UsageError` when the option is given without a value, or with one that is not of its choices."""
         if value is _NOTHING or (given and value == []):
-            raise UsageError(f"{invocation}: {self.name} needs a value: {self.shown}, {self.help}")
+            raise UsageError(f"{invocation}: {self.name} needs a value. Write {self.gist}.")
         if self.choices and value is not None and value not in self.choices:
             raise UsageError(f"{invocation}: {self.name} takes {' or '.join(self.choices)}, not {value!r}")
 
@@ -80,7 +87,10 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A magic or a verb of `%adk`. `invocation` is how it is called (`%adk state`), `run` what it does."""
+    """A magic or a verb of `%adk`. `invocation` is how it is called (`%adk state`), `run` what it does.
+
+    `elsewhere` says of fields of ADK's that are no options where they stand: `{"instruction": "It is the cell's body."}`.
+    """
 
     invocation: str
     summary: str
@@ -88,8 +98,8 @@ class Command:
     arguments: tuple[Argument, ...] = ()
     options: tuple[Option, ...] = ()
     examples: tuple[str, ...] = ()
-    group: str = ""
     body: str = ""
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def verb(self) -> str:
@@ -125,10 +135,12 @@ class Command:
         except ValueError as error:
             raise UsageError(f"{self.invocation}: {error}. Check the quotes in: {line}") from None
         known = [option.name for option in self.options]
-        for word in words:
+        for place, word in enumerate(words):
             name = word.partition("=")[0]
             if name.startswith("--") and name not in known:
-                raise UsageError(f"{self.invocation}: there is no option {name!r}.{near_names(name, known)}")
+                before = words[place - 1] if place else ""
+                joined = f" To give it to {before} as its value, write {before}={word}" if before in known else ""
+                raise UsageError(f"{self.invocation}: there is no option {name!r}.{self._meant(name)}{joined}")
         parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
         parser.add_argument("words", nargs="*")
         for option in self.options:
@@ -152,7 +164,20 @@ class Command:
                 )
             setattr(found, argument.name, value)
         if words:
-            raise UsageError(f"{self.invocation}: {words[0]!r} is one word too many. {self._usage()}")
+            name, is_field, _ = words[0].partition("=")
+            meant = self._meant(name) if is_field else ""
+            raise UsageError(f"{self.invocation}: {words[0]!r} is one word too many.{meant} {self._usage()}")
+
+    def _meant(self, name: str) -> str:
+        """A sentence on the option that somebody meant who wrote `name`, perhaps as ADK calls it."""
+        field_name = name.lstrip("-").replace("-", "_")
+        if field_name in self.elsewhere:
+            return f" {self.elsewhere[field_name]}"
+        for option in self.options:
+            if field_name in option.aliases:
+                return f" Write {option.gist}."
+        words = {alias: option.name for option in self.options for alias in (option.destination, *option.aliases)}
+        return near_names(field_name, (), words) if field_name else ""
 
     def _usage(self) -> str:
         return f"Write: {self.synopsis}" if len(self.synopsis) < 100 else f"`{self.invocation} --help` has all options."
