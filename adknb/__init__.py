@@ -16,10 +16,10 @@ _public, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "last":  # the newest run changes, so it is never kept as an attribute
+    if name == "last":  # the newest result changes, so it is never kept as an attribute
         from adknb.notebook.current import bench
 
-        return bench.last
+        return bench.newest
     return _public(name)
 
 

@@ -7,10 +7,15 @@ from .analysis.findings import (
     Lint as Lint,
 )
 from .analysis.lint import lint as lint
+from .compare.comparison import Comparison as Comparison
 from .compare.dry import (
     PromptComparison as PromptComparison,
     compare_prompts as compare_prompts,
 )
+from .compare.inputs import Input as Input
+from .compare.lab import compare_variants as compare_variants
+from .compare.store import Store as Store
+from .compare.variants import Variant as Variant
 from .core.content import (
     Blob as Blob,
     CodeExecutionResult as CodeExecutionResult,
@@ -106,6 +111,6 @@ from .tokens.prices import (
 
 __version__: str
 
-last: Run | None
+last: Run | Comparison | None
 
 def load_ipython_extension(ipython: object) -> None: ...

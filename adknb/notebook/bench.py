@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import Any
 
+from adknb.compare.comparison import Comparison
 from adknb.core.errors import PipelineChangedError, RunStateError, SpecError, near_names
 from adknb.core.run import Run, RunConfig, Session
 from adknb.core.specs import BaseAgent, LlmAgent
 from adknb.notebook import writing
 from adknb.notebook.answering import Answering
 from adknb.notebook.pipelines import AgentCell, AgentOptions, Pipeline, with_instruction
-from adknb.notebook.records import Record, Settings, TurnRequest
+from adknb.notebook.records import Record, Settings, TurnRequest, find_record
 from adknb.notebook.undo import SessionMark, Snapshot
 from adknb.notebook.variables import Variables
 from adknb.runtime.interrupts import Held
@@ -41,11 +42,13 @@ class Bench:
         self.current: str | None = None
         self.sessions: dict[str, Session] = {}
         self.observer: Callable[[Run], object] | None = None
+        self.newest: Run | Comparison | None = None
+        """What the last cell that ran something left."""
         self._service = InMemorySessionService()
         self._undo: list[Snapshot] = []
         self._lock = threading.Lock()
         self._variables = Variables()
-        self._answering = Answering()
+        self.answering = Answering()
         self.hidden: Mapping[str, Any] = {}
         """Variables of the user's that the last change hid behind an agent or pipeline of the same name."""
 
@@ -89,24 +92,9 @@ class Bench:
     def record(self, run: str | None = None, pipeline: str | None = None, *, trials: bool = True) -> Record:
         """A run by its id (or its beginning), else the newest one, of a pipeline when one is named.
 
-        Without `trials` the newest one that is no trial.
+        Without `trials` the newest one that is neither a trial nor a comparison's.
         """
-        found = [record for record in self.records if pipeline in (None, record.pipeline)]
-        if run is not None:
-            named = [record for record in found if record.run.id.startswith(run)]
-            if len(named) == 1:
-                return named[0]
-            known = [record.run.id for record in named or found]
-            if named:
-                raise RunStateError(f"several runs begin with {run!r}: {', '.join(known)}. Write more of the id.")
-            of = f" of {pipeline!r}" if pipeline is not None else ""
-            raise RunStateError(f"there is no run {run!r}{of}.{near_names(run, known)}")
-        found = [record for record in found if trials or not record.trial]
-        if not found:
-            name = pipeline or self.current
-            of, magic = (f"of {name!r} ", name) if name is not None else ("", "NAME")
-            raise RunStateError(f"there is no run {of}yet. Make one: %%pipeline {magic}, with the message below it.")
-        return found[-1]
+        return find_record(self.records, run, pipeline, self.current, trials)
 
     # changes of what is written
 
@@ -184,7 +172,7 @@ class Bench:
                 raise SpecError(f"there is no setting {name!r}.{near_names(name, names)}")
         changed = replace(self.settings, **settings)
         as_strategy(changed.strategy)
-        resolve = self._answering.resolver(changed.base_url, changed.record)
+        resolve = self.answering.resolver(changed.base_url, changed.record)
         runner = Runner(LlmAgent(name="check"), model=changed.model, rules=changed.rules, resolve=resolve)
         if changed.model is not None:
             runner.check_models()
@@ -298,6 +286,13 @@ class Bench:
                 raise
             self._remember(snapshot, label)
 
+    def note_comparison(self, comparison: Comparison, last: Record | None) -> None:
+        """Note a comparison, within a `change`. Its last run is the bench's last, unless the bench has it already."""
+        if last is not None and not any(last.run is run for run in self.runs):
+            self.records = (*self.records, last)
+        self.current = comparison.pipeline if comparison.pipeline in self.pipelines else self.current
+        self.newest = comparison
+
     # how it works
 
     def _write(self, pipelines: Mapping[str, Pipeline], label: str, current: str | None = None) -> None:
@@ -311,7 +306,7 @@ class Bench:
         """A Runner with the bench's settings, where `options` say nothing else. A fresh session gets a store of its own."""
         named = {name: getattr(self.settings, name) for name in ("model", "rules", "strategy", "base_url", "record")}
         named |= options
-        resolve = self._answering.resolver(named.pop("base_url"), named.pop("record"))
+        resolve = self.answering.resolver(named.pop("base_url"), named.pop("record"))
         service = self._service if session is not None else None
         return Runner(root, **named, observer=self.observer, session_service=service, resolve=resolve)
 
@@ -352,6 +347,7 @@ class Bench:
 
     def _note(self, record: Record, snapshot: Snapshot) -> None:
         self.records = (*self.records, record)
+        self.newest = record.run
         self.current = record.pipeline if record.pipeline in self.pipelines else self.current
         if record.session is not None and not record.trial:
             self.sessions[record.session] = record.run.session
@@ -375,7 +371,7 @@ class Bench:
     def _snapshot(self, session: Session | None) -> Snapshot:
         return Snapshot(
             "", dict(self.pipelines), self.settings, self.records, self.current, dict(self.sessions),
-            self._service.shared_values(), SessionMark.of(session) if session is not None else None,
+            self._service.shared_values(), SessionMark.of(session) if session is not None else None, self.newest,
         )  # fmt: skip
 
     def _remember(self, snapshot: Snapshot, label: str) -> None:
@@ -385,7 +381,7 @@ class Bench:
     def _restore(self, snapshot: Snapshot) -> None:
         self.pipelines = dict(snapshot.pipelines)
         self.settings, self.records, self.current = snapshot.settings, snapshot.records, snapshot.current
-        self.sessions = dict(snapshot.sessions)
+        self.sessions, self.newest = dict(snapshot.sessions), snapshot.newest
         if snapshot.mark is not None:
             snapshot.mark.restore()
         self._service.restore_shared_values(snapshot.shared)

@@ -21,12 +21,13 @@ PIPELINES: Final[dict[str, Kind]] = {
 
 
 def run_rows(records: Iterable[Record]) -> Iterator[Row]:
-    """One row a run, oldest first. `turn` counts from 1; `note` says trial, mixed, stale or replaced."""
+    """One row a run, oldest first. `turn` counts from 1; `note` says trial, mixed, stale, replaced or of which variant."""
     for record in records:
         run = record.run
         is_current = run.turn < len(run.session.chain) and run.session.chain[run.turn].run is run
         notes = [
             "trial" if record.trial else "",
+            f"last of a comparison: {record.variant}" if record.variant is not None else "",
             run.label,
             "stale: an earlier turn was run again" if run.stale else "",
             "" if is_current or record.trial else "replaced",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from adknb.core.errors import RunStateError, near_names
 from adknb.core.run import Run, RunConfig
 from adknb.notebook.answering import Recording
 
@@ -32,7 +33,8 @@ class Record:
     """A run on the bench: which pipeline, from which cell, into which named session.
 
     `options` are the model, strategy, rules and the like that its cell named; going on from the run keeps them. A `trial`
-    lives on a copy of its session.
+    lives on a copy of its session; `variant` is that of the comparison which made the run. Nothing goes on from these two
+    unless it names them.
     """
 
     run: Run
@@ -41,6 +43,12 @@ class Record:
     session: str | None = None
     trial: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
+    variant: str | None = None
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether it is a trial or a comparison's."""
+        return self.trial or self.variant is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +65,27 @@ class TurnRequest:
     state: Mapping[str, Any] | None = None
     clear: Sequence[str] = ()
     config: RunConfig | None = None
+
+
+def find_record(
+    records: Sequence[Record], run: str | None, pipeline: str | None, current: str | None, trials: bool
+) -> Record:
+    """A run by its id (or its beginning), else the newest one, of a pipeline when one is named; without `trials` the
+    newest that is no trial and no comparison's. Raises `RunStateError` with the near ids; `current` is the pipeline in
+    use."""
+    found = [record for record in records if pipeline in (None, record.pipeline)]
+    if run is not None:
+        named = [record for record in found if record.run.id.startswith(run)]
+        if len(named) == 1:
+            return named[0]
+        known = [record.run.id for record in named or found]
+        if named:
+            raise RunStateError(f"several runs begin with {run!r}: {', '.join(known)}. Write more of the id.")
+        of = f" of {pipeline!r}" if pipeline is not None else ""
+        raise RunStateError(f"there is no run {run!r}{of}.{near_names(run, known)}")
+    found = [record for record in found if trials or not record.is_aside]
+    if not found:
+        name = pipeline or current
+        of, magic = (f"of {name!r} ", name) if name is not None else ("", "NAME")
+        raise RunStateError(f"there is no run {of}yet. Make one: %%pipeline {magic}, with the message below it.")
+    return found[-1]

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adknb.core.run import Session, Turn
+from adknb.core.run import Run, Session, Turn
 from adknb.runtime.turns import restore
 from adknb.sessions.memory import SharedValues
 
 if TYPE_CHECKING:
+    from adknb.compare.comparison import Comparison
     from adknb.notebook.pipelines import Pipeline
     from adknb.notebook.records import Record, Settings
 
@@ -47,3 +48,4 @@ class Snapshot:
     sessions: Mapping[str, Session]
     shared: SharedValues
     mark: SessionMark | None
+    newest: Run | Comparison | None = None
