@@ -26,10 +26,7 @@ ANSWERING: Final = (
 _LATER_OPTIONS: Final = {
     "db": "sessions in a database come with a later version; sessions live in this process now",
 }
-_LATER_VALUES: Final = {
-    "rules": (("go", "go_fixed", "js", "python"), "Now: java."),
-    "strategy": (("state_only",), "Now: as_written, default, none, or a variable that holds a strategy of your own."),
-}
+_LATER_RULES: Final = ("go", "go_fixed", "js", "python")
 
 
 def choices(options: Namespace, namespace: Mapping[str, Any], own_model: str = "model") -> dict[str, Any]:
@@ -42,9 +39,7 @@ def choices(options: Namespace, namespace: Mapping[str, Any], own_model: str = "
         if getattr(options, name, None) is not None:
             raise NotSupported(f"--{name}: {what}.")
     chosen = {name: getattr(options, name, None) for name in ("model", "rules", "strategy", "base_url")}
-    for name, (values, now) in _LATER_VALUES.items():
-        if chosen[name] in values:
-            raise NotSupported(f"--{name} {chosen[name]} comes with a later version. {now}")
+    check_rules(chosen["rules"])
     model = chosen.pop("model")
     if model is not None:
         chosen[own_model] = named_model(namespace, model)
@@ -57,3 +52,9 @@ def choices(options: Namespace, namespace: Mapping[str, Any], own_model: str = "
     elif mode is not None:
         raise UsageError("--record-mode says how to record: name the file with --record FILE")
     return {name: value for name, value in chosen.items() if value is not None}
+
+
+def check_rules(name: str | None) -> None:
+    """Raise `NotSupported` for rules that come later."""
+    if name in _LATER_RULES:
+        raise NotSupported(f"--rules {name} comes with a later version. Now: java.")

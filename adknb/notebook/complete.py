@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
+from adknb.compare.input_files import ENDINGS
+from adknb.core.run import Run
 from adknb.core.specs import BaseAgent
 from adknb.notebook.bench import Bench
 from adknb.notebook.command import Command
+from adknb.notebook.compare_line import holds_inputs
+from adknb.notebook.variables import users_names
+from adknb.notebook.variant_words import CHANGES, holds_variants
+from adknb.runtime.strategies import NAMES as STRATEGIES
 
 _ASSIGNED = re.compile(r"^\s*[\w.]+\s*=\s*(?=%)")
 _PLACEHOLDER = re.compile(r"\{([^{}\n]*)$")
@@ -16,7 +23,7 @@ _PLACEHOLDER = re.compile(r"\{([^{}\n]*)$")
 
 def complete(bench: Bench, verbs: Mapping[str, Command], text: str) -> tuple[str, list[str]]:
     """For a cell's text up to the cursor: the fragment to replace, and what may stand there instead."""
-    from adknb.notebook.magic_lines import AGENT, AGENT_LINE, AGENTS, PIPELINE, PIPELINE_LINE, STEP
+    from adknb.notebook.magic_lines import MAGICS
 
     first_line, newline, _ = text.partition("\n")
     line = text.rsplit("\n", 1)[-1]
@@ -40,8 +47,7 @@ def complete(bench: Bench, verbs: Mapping[str, Command], text: str) -> tuple[str
         command = verbs.get(before[1])
         before = before[1:]
     else:
-        magics = {command.invocation: command for command in (AGENT, AGENT_LINE, AGENTS, PIPELINE, PIPELINE_LINE, STEP)}
-        command = magics.get(before[0])
+        command = MAGICS.get(before[0])
     return (fragment, _of_command(bench, command, before[1:], fragment)) if command is not None else ("", [])
 
 
@@ -53,6 +59,10 @@ def _of_command(bench: Bench, command: Command, words: list[str], fragment: str)
     option = options.get(last) if last is not None else None
     after = words[::-1].index(last) if last is not None else len(words)
     if option is not None and (option.takes == "several" or (option.takes == "one" and after == 0)):
+        if option.completes == "variants":
+            return _variants(bench, next(iter(words), None), fragment)
+        if option.completes == "inputs":
+            return _inputs(bench, fragment)
         offered: Iterable[str] = option.choices or _known(bench, option.completes)
         if option.completes in ("callbacks",) and "," in fragment:
             head, _, tail = fragment.rpartition(",")
@@ -76,7 +86,9 @@ def _known(bench: Bench, kind: str) -> list[str]:
         "schemas": lambda: _variables(bench, lambda value: isinstance(value, (type, dict))),
         "models": lambda: ["echo", "local", *_variables(bench, lambda v: hasattr(v, "generate_content_async"))],
         "variables": lambda: _variables(bench, lambda value: isinstance(value, (str, dict))),
-        "strategies": lambda: ["as_written", "default", "none"],
+        "texts": lambda: _variables(bench, lambda value: isinstance(value, str)),
+        "strategies": lambda: STRATEGIES,
+        "categories": lambda: _variables(bench, lambda value: isinstance(value, (list, dict)) or callable(value)),
         "rules": lambda: ["java"],
         "runs": lambda: [run.id for run in reversed(bench.runs)],
         "sessions": lambda: bench.sessions,
@@ -84,6 +96,43 @@ def _known(bench: Bench, kind: str) -> list[str]:
     }
     names = list(dict.fromkeys(finders[kind]())) if kind in finders else []
     return names if kind == "runs" else sorted(names)
+
+
+def _variants(bench: Bench, pipeline: str | None, fragment: str) -> list[str]:
+    """What may stand in a word of `--variants`, whose pieces are joined by `+`."""
+    head, plus, piece = fragment.rpartition("+")
+    cells = bench.pipelines[pipeline].agents if pipeline in bench.pipelines else ()
+    what, is_change, _ = piece.partition("=")
+    if is_change and what == "off":
+        found: Iterable[str] = {name for cell in cells for names in cell.options.callbacks.values() for name in names}
+        names = [f"off={name}" for name in sorted(found)]
+    elif is_change:
+        kind = {"model": "models", "rules": "rules", "strategy": "strategies"}.get(what, "texts")
+        names = [f"{what}={name}" for name in _known(bench, kind)]
+    else:
+        versions = [f"{cell.name}@{number}" for cell in cells for number in range(1, len(cell.versions) + 2)]
+        changes = [f"{name}=" for name in (*CHANGES, *(cell.name for cell in cells))]
+        held = [] if plus else _variables(bench, holds_variants)
+        names = [*STRATEGIES, *sorted(held), *versions, *changes]
+    return [f"{head}{plus}{name}" for name in names if name.startswith(piece)]
+
+
+def _inputs(bench: Bench, fragment: str) -> list[str]:
+    """The variables and files that may hold inputs; folders too, to go on into them."""
+    folder, slash, start = fragment.rpartition("/")
+    try:
+        found = sorted(Path(f"{folder}{slash}" or ".").expanduser().iterdir())
+    except OSError:
+        found = []
+    files = [
+        f"{folder}{slash}{each.name}{'/' if each.is_dir() else ''}"
+        for each in found
+        if each.name.startswith(start)
+        and (start or each.name[:1] != ".")
+        and (each.is_dir() or each.suffix.lower() in ENDINGS)
+    ]
+    variables = _variables(bench, lambda value: holds_inputs(value) or isinstance(value, Run))
+    return [*sorted(name for name in variables if name.startswith(fragment)), *files]
 
 
 def keys(bench: Bench) -> list[str]:
@@ -106,8 +155,7 @@ def _steps(bench: Bench) -> list[str]:
 
 
 def _variables(bench: Bench, fits: Callable[[Any], bool]) -> list[str]:
-    hidden = {"In", "Out", "exit", "quit", "get_ipython", "open", "display"}
-    return [name for name, value in bench.namespace.items() if name[:1] != "_" and name not in hidden and fits(value)]
+    return users_names(bench.namespace, fits)
 
 
 def matcher(bench: Bench, verbs: Mapping[str, Command]) -> Any:

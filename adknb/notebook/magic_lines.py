@@ -6,7 +6,8 @@ from textwrap import fill
 from typing import Any, Final
 
 from adknb.core.errors import near_names
-from adknb.notebook.agent_line import DESCRIBING, NAME
+from adknb.notebook import compare_line
+from adknb.notebook.agent_line import DESCRIBING, ELSEWHERE, NAME
 from adknb.notebook.command import TRACEBACK, WIDTH, Argument, Command, Option, UsageError
 from adknb.notebook.turn_line import PIPELINE as PIPELINE_NAME, TURN
 from adknb.notebook.verbs import GROUPS, VERBS
@@ -37,6 +38,7 @@ AGENT: Final = Command(
         "%%agent DraftAgent --key draft --include none --before-agent require_triage\nTriage result: {triage}",
     ),
     body="the prompt",
+    elsewhere=ELSEWHERE,
 )
 
 AGENT_LINE: Final = Command(
@@ -46,6 +48,7 @@ AGENT_LINE: Final = Command(
     AGENT.arguments,
     AGENT.options,
     ("%agent DraftAgent --key draft --include none", "%agent DraftAgent --key draft --prompt-file draft.md"),
+    elsewhere={**ELSEWHERE, "instruction": "The instruction is the body of %%agent, or the text of --prompt-file."},
 )
 
 AGENTS: Final = Command(
@@ -62,6 +65,8 @@ AGENTS: Final = Command(
     body="%agent blocks",
 )
 
+_MESSAGE: Final = "The message is the cell's body; %pipeline takes it from a variable: %pipeline NAME --input VARIABLE."
+
 PIPELINE: Final = Command(
     "%%pipeline",
     "Run a pipeline on the message in the cell's body, in a fresh session unless one is named.",
@@ -73,6 +78,7 @@ PIPELINE: Final = Command(
         "%%pipeline ticket --session chat --clear triage draft\nAny update?",
     ),
     body="the user's message",
+    elsewhere={"new_message": _MESSAGE, "message": _MESSAGE, "input": _MESSAGE},
 )
 
 PIPELINE_LINE: Final = Command(
@@ -102,7 +108,35 @@ STEP: Final = Command(
     body="the prompt to try",
 )
 
-COMPARE_LATER: Final = "%%compare comes with a later version. Now: %adk compare puts a run's prompts side by side, dry."
+COMPARE: Final = Command(
+    "%%compare",
+    "Run a pipeline on several inputs under several variants: what each costs, and which answers change.",
+    _by_the_magic,
+    (compare_line.PIPELINE,),
+    compare_line.OPTIONS,
+    (
+        "%%compare ticket --variants default none --repeat 3\nI was charged twice for September.\n---\n"
+        "My router has been offline since Monday.",
+        "%%compare ticket --variants as_written DraftAgent@1 none+off=require_triage --kind paired\n"
+        "I was charged twice.\n+++\nAny update?",
+    ),
+    body="the inputs, with a line --- between two",
+)
+
+COMPARE_LINE: Final = Command(
+    "%compare",
+    "Compare variants without a cell body: on inputs in a file or variable, or dry on the runs that were made.",
+    _by_the_magic,
+    COMPARE.arguments,
+    COMPARE.options,
+    ("%compare ticket --inputs tickets.csv --out comparison", "comparison = %compare ticket --kind dry"),
+)
+
+MAGICS: Final = {
+    command.invocation: command
+    for command in (AGENT, AGENT_LINE, AGENTS, PIPELINE, PIPELINE_LINE, STEP, COMPARE, COMPARE_LINE)
+}
+"""Every magic but `%adk`, by its name."""
 
 LATER_VERBS: Final = {
     "explore": "%adk explore comes with a later version. Now: %adk steps, %adk prompt NAME, %adk state.",

@@ -9,6 +9,7 @@ from typing import Any
 
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 
+from adknb.compare.comparison import Comparison
 from adknb.core.errors import NotSupported
 from adknb.core.run import Run
 from adknb.notebook import files
@@ -17,6 +18,7 @@ from adknb.notebook.bench import Bench
 from adknb.notebook.cells import RunningCell
 from adknb.notebook.choices import choices
 from adknb.notebook.command import Command, UsageError
+from adknb.notebook.comparing import Comparing
 from adknb.notebook.failures import shown_errors
 from adknb.notebook.ghosts import ghost_remarks, gone_remarks
 from adknb.notebook.live import LiveRun
@@ -25,7 +27,8 @@ from adknb.notebook.magic_lines import (
     AGENT,
     AGENT_LINE,
     AGENTS,
-    COMPARE_LATER,
+    COMPARE,
+    COMPARE_LINE,
     LATER_VERBS,
     PIPELINE,
     PIPELINE_LINE,
@@ -79,6 +82,7 @@ class AdkMagics(Magics):
         super().__init__(shell)
         self.bench = bench
         self.cell = cell
+        self.comparing = Comparing(bench, shell)
 
     @property
     def in_front_end(self) -> bool:
@@ -92,8 +96,8 @@ class AdkMagics(Magics):
         return result
 
     def taken(self, invocation: str, line: str, result: Any) -> Any:
-        """The result of a line magic. A run is displayed already, so it is returned only to who takes it."""
-        if not isinstance(result, Run):
+        """The result of a line magic. A run or comparison is displayed already, so it is returned only to who takes it."""
+        if not isinstance(result, (Run, Comparison)):
             return self.shown(result)
         return None if self.cell.displays(invocation, line) else result
 
@@ -154,12 +158,15 @@ class AdkMagics(Magics):
         with LiveRun(self.bench, self.shell) as live:
             live.show(self.bench.try_step(options.name, body, options.run, **chosen))
 
-    @_registered("%%compare")
-    def compare_cell(self, line: str, cell: str) -> None:
-        with shown_errors("--traceback" in line.split(), self.in_front_end):
-            raise NotSupported(COMPARE_LATER)
+    @_magic(COMPARE)
+    def compare_cell(self, options: Namespace, body: str) -> None:
+        check_out(options.out, self.bench.pipelines)
+        self.comparing.run(options, body)  # displayed already, and a cell magic's value cannot be taken
 
-    compare_cell.__doc__ = COMPARE_LATER
+    @_magic(COMPARE_LINE)
+    def compare_line(self, options: Namespace) -> Comparison:
+        check_out(options.out, self.bench.pipelines)
+        return self.comparing.run(options, "")
 
     @_registered("%adk")
     def adk(self, line: str) -> Any:

@@ -17,24 +17,35 @@ from adknb.notebook.variables import can_be_variable
 PIPELINE = Argument("pipeline", "a pipeline of the bench, or a variable that holds an agent", completes="pipelines")
 
 TURN = (
-    Option("--session", "add a turn to this session; the same cell run again replaces its turn", "NAME", completes="sessions"),
+    Option(
+        "--session", "add a turn to this session; the same cell run again replaces its turn", "NAME", completes="sessions",
+        aliases=("session_id",),
+    ),
     Option("--append", "add a turn even when this cell made one before", takes="nothing"),
     Option("--turn", "replace this turn of the session, from 1 (where the front end names no cells)", "NUMBER"),
     Option("--pause", "store the message and run nothing: then %adk step, %adk continue", takes="nothing"),
     Option("--from", "run the last run again from this step on; earlier steps are copied, not asked", "STEP", completes="steps"),
     Option("--run", "with --from: the run to take instead of the last", "ID", completes="runs"),
-    Option("--user", "the user's id", "ID"),
-    Option("--state", "values to start with: KEY=TEXT, or KEY:=JSON for other types", "KEY=VALUE", "several", "keys"),
+    Option("--user", "the user's id", "ID", aliases=("user_id",)),
+    Option(
+        "--state", "values to start with: KEY=TEXT, or KEY:=JSON for other types", "KEY=VALUE", "several", "keys",
+        aliases=("state_delta",),
+    ),
     Option("--state-from", "more values to start with, from a variable that holds a dict", "VARIABLE", completes="variables"),
     Option("--clear", "keys to delete before the turn starts", "KEY", "several", "keys"),
     Option("--model", "who answers in this run, whatever the agents name: a model or a variable", "MODEL", completes="models"),
-    Option("--strategy", "which history its requests carry: as_written, default, none", "NAME", completes="strategies"),
+    Option(
+        "--strategy", "which history its requests carry: as_written, default, none, state_only", "NAME",
+        completes="strategies", aliases=("include_contents",),
+    ),
     Option("--rules", "whose rules: java", "NAME", completes="rules"),
     Option("--max-llm-calls", "stop after so many model calls (500)", "NUMBER"),
     Option("--out", "bind the run to this variable", "NAME"),
     TRACEBACK,
     *ANSWERING,
-    Option("--stream", "ask for replies in pieces, shown as they come", takes="nothing"),
+    Option(
+        "--stream", "ask for replies in pieces, shown as they come", takes="nothing", aliases=("streaming", "streaming_mode")
+    ),
     Option("--db", "sessions in a database (later)", "URL"),
 )  # fmt: skip
 """Every option of a turn."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import keyword
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from adknb.core.specs import BaseAgent
 from adknb.notebook.pipelines import AgentCell, Pipeline
 
 _FREE: Final = object()
+_IPYTHONS: Final = frozenset({"In", "Out", "exit", "quit", "get_ipython", "open", "display"})
 
 
 class Variables:
@@ -75,3 +76,8 @@ class Variables:
 def can_be_variable(name: str) -> bool:
     """Not a name of Python's own, which code in other cells relies on."""
     return name.isidentifier() and not (keyword.iskeyword(name) or name.startswith("_") or hasattr(builtins, name))
+
+
+def users_names(namespace: Mapping[str, Any], fits: Callable[[Any], bool]) -> list[str]:
+    """The names of the user's variables whose value fits; IPython's own and those that begin with `_` do not count."""
+    return [name for name, value in namespace.items() if name[:1] != "_" and name not in _IPYTHONS and fits(value)]

@@ -74,6 +74,7 @@ class Notebook:
         bench = self.bench
         return (
             dict(bench.pipelines), bench.settings, bench.records, bench.current, dict(bench.sessions), len(bench._undo),
+            bench.newest,
             [(dict(run.session.state), [event.id for event in run.session.history], run.stale) for run in bench.runs],
             dict(bench._service.shared_values().app), dict(bench._service.shared_values().user),
             {name: value for name, value in self.names.items() if not name.startswith("_")},

@@ -8,14 +8,18 @@ from adknb.notebook.verbs import VERBS
 from tests.notebook.kernel import Kernel
 
 SETUP = """
-from adknb import LlmAgent, ScriptedModel
+from adknb import LlmAgent, ScriptedModel, Variant
 def require_triage(ctx): return None
 def record(ctx): return None
 message = "hi"
 more = {"a": 1}
+rows = ["one", "two"]
+shorter = "Classify in one word."
 replies = ScriptedModel(lambda request: f"{request.agent} says {request.ordinal}")
 Reply = {"type": "object", "properties": {}}
 by_hand = LlmAgent(name="ByHand")
+quick = Variant("quick", "none")
+both = [quick, "default"]
 %adk use --model replies
 """
 
@@ -24,7 +28,8 @@ by_hand = LlmAgent(name="ByHand")
 def written(kernel: Kernel) -> Kernel:
     for cell in (
         SETUP,
-        "%%agent TriageAgent --pipeline ticket --key triage\nClassify.",
+        "%%agent TriageAgent --pipeline ticket --key triage --before-agent require_triage\nClassify.",
+        "%%agent TriageAgent --pipeline ticket --key triage --before-agent require_triage\nClassify it.",
         "%%agent DraftAgent --key draft\nTriage: {triage}",
         "%%agent Other --pipeline second --key other_key\nOther.",
         "%adk copy ticket third",
@@ -44,7 +49,7 @@ def written(kernel: Kernel) -> Kernel:
         ("%adk history Tri", ["TriageAgent"]),
         ("%adk rewind D", ["DraftAgent"]),
         ("%adk steps --r", ["--run"]),
-        ("%adk use --strategy ", ["as_written", "default", "none"]),
+        ("%adk use --strategy ", ["as_written", "default", "none", "state_only"]),
         ("%adk use --rules ", ["java"]),
         ("%adk use --model re", ["replies"]),
         ("%adk compare no", ["none"]),
@@ -76,6 +81,25 @@ def written(kernel: Kernel) -> Kernel:
         ("%%pipeline ticket --state us", ["user:tier"]),
         ("%pipeline ticket --input mes", ["message"]),
         ("%%step Dr", ["DraftAgent"]),
+        ("%%compare t", ["third", "ticket"]),
+        ("%compare by", ["by_hand"]),
+        ("comparison = %compare tic", ["ticket"]),
+        ("%%compare ticket --kind ", ["run", "paired", "dry"]),
+        ("%%compare ticket --var", ["--variants"]),
+        ("%%compare ticket --variants s", ["state_only", "strategy="]),
+        ("%%compare ticket --variants none q", ["quick"]),
+        ("%%compare ticket --variants bo", ["both"]),
+        ("%%compare ticket --variants Tri", ["TriageAgent@1", "TriageAgent@2", "TriageAgent="]),
+        ("%%compare ticket --variants DraftAgent@", ["DraftAgent@1"]),
+        ("%%compare ticket --variants TriageAgent=sho", ["TriageAgent=shorter"]),
+        ("%%compare ticket --variants none+mo", ["none+model="]),
+        ("%%compare ticket --variants none+model=re", ["none+model=replies"]),
+        ("%%compare ticket --variants off=", ["off=require_triage"]),
+        ("%%compare ticket --variants rules=", ["rules=java"]),
+        ("%%compare ticket --inputs ro", ["rows"]),
+        ("%%compare ticket --measure rec", ["record"]),
+        ("%%compare ticket --categories ro", ["rows"]),
+        ("%%compare ticket --state us", ["user:tier"]),
         ("%%agent DraftAgent\nTriage: {tri", ["triage"]),
         ("%%agent DraftAgent\nfirst line\nTier: {user:t", ["user:tier"]),
         ("%%step DraftAgent\nTriage: {dr", ["draft"]),
@@ -119,6 +143,17 @@ def test_files_are_offered(written: Kernel) -> None:
     written.run("import os, tempfile\nos.chdir(tempfile.mkdtemp())\nopen('draft.md', 'w').close()")
     assert "draft.md" in written.complete("%%agent New --prompt-file dra")[0]
     assert "draft.md" in written.complete("%adk load dra")[0]
+
+
+def test_files_and_variables_are_offered_as_inputs(written: Kernel) -> None:
+    written.run(
+        "import os, tempfile, pandas\nos.chdir(tempfile.mkdtemp())\nos.mkdir('tickets')\nos.mkdir('.tickets')\n"
+        "for name in ('tickets.csv', 'tickets.JSONL', 'tickets.md', 'tickets/more.tsv'): open(name, 'w').close()\n"
+        "tickets_frame = pandas.DataFrame({'message': ['hi']})"
+    )
+    offered = ["tickets_frame", "tickets/", "tickets.JSONL", "tickets.csv"]
+    assert sorted(written.complete("%%compare ticket --inputs ti")[0]) == sorted(offered)
+    assert written.complete("%%compare ticket --inputs tickets/")[0] == ["tickets/more.tsv"]
 
 
 @pytest.mark.parametrize("text", ["messag", "import o", "%adk_", "print(mess"])

@@ -129,7 +129,7 @@ def test_loading_is_one_change_and_keeps_versions_and_cells(notebook: Notebook, 
         ("%%agents 'p\n", "{path}, line 1: write %%agents NAME, not %%agents 'p"),
         (
             "%%agents p\n%agent A --kex a\nx\n",
-            "{path}, line 2: %agent: there is no option '--kex'. Did you mean '--key' or '--seed' or '--model'?",
+            "{path}, line 2: %agent: there is no option '--kex'. Did you mean '--key'?",
         ),
         (
             "%%agents p\n%agent A\nx\n%agent A\ny\n",

@@ -8,13 +8,23 @@ from pathlib import Path
 import pytest
 
 from adknb.notebook.command import WIDTH, Command
-from adknb.notebook.magic_lines import ADK, AGENT, AGENT_LINE, AGENTS, PIPELINE, PIPELINE_LINE, STEP
+from adknb.notebook.magic_lines import (
+    ADK,
+    AGENT,
+    AGENT_LINE,
+    AGENTS,
+    COMPARE,
+    COMPARE_LINE,
+    MAGICS,
+    PIPELINE,
+    PIPELINE_LINE,
+    STEP,
+)
 from adknb.notebook.verbs import VERBS
 from tests.notebook.notebook import Notebook
 
 HELP = Path(__file__).parent / "help"
-MAGICS = (AGENT, AGENT_LINE, AGENTS, PIPELINE, PIPELINE_LINE, STEP)
-COMMANDS = {command.invocation: command for command in (*MAGICS, *VERBS.values())}
+COMMANDS = {command.invocation: command for command in (*MAGICS.values(), *VERBS.values())}
 EXAMPLES = [(name, example) for name, command in COMMANDS.items() for example in command.examples]
 
 
@@ -70,6 +80,7 @@ def test_the_examples_of_cells_work(notebook: Notebook, tmp_path: Path, monkeypa
     monkeypatch.chdir(tmp_path)
     Path("draft.md").write_text("Triage: {triage}")
     Path("only.md").write_text("Only.")
+    Path("tickets.csv").write_text("message\nI was charged twice.\n")
     notebook.run("def require_triage(ctx): return None\nmessage = 'hi'")
     notebook.run(AGENT.examples[0], "a")
     for number, example in enumerate([*AGENTS.examples, AGENT.examples[1], *AGENT_LINE.examples]):
@@ -78,6 +89,11 @@ def test_the_examples_of_cells_work(notebook: Notebook, tmp_path: Path, monkeypa
     for example in (*PIPELINE.examples, *PIPELINE_LINE.examples, *STEP.examples):
         notebook.run(example)
     assert notebook.names["run"] is notebook.bench.runs[3]
+    notebook.run(AGENT.examples[1])
+    for example in (*COMPARE.examples, *COMPARE_LINE.examples):
+        notebook.run(example)
+        assert notebook.bench.newest is not notebook.names["run"]
+    assert notebook.names["comparison"] is notebook.bench.newest
 
 
 @pytest.mark.parametrize("asked", ["%%pipeline?", "%adk?", "%agent?"])
@@ -98,9 +114,3 @@ def test_a_magic_s_help(notebook: Notebook) -> None:
     assert notebook.run("%%pipeline ticket --help\nbody").value.text == PIPELINE.help()
     assert notebook.run("%pipeline --help").value.text == PIPELINE_LINE.help()
     assert notebook.run("%adk help").value.text == ADK.help()
-
-
-def test_compare_says_that_it_comes_later(notebook: Notebook) -> None:
-    assert notebook.fail("%%compare ticket --variants default none --repeat 3\nhi") == (
-        "NotSupported: %%compare comes with a later version. Now: %adk compare puts a run's prompts side by side, dry."
-    )

@@ -1,7 +1,8 @@
 """Mistakes in a cell: each says what, where and the way out, and loses nothing.
 
-`mistakes.txt` holds a cell and its message in each block. There the bench has the pipeline p of the agents A, B and C, one run
-in the session `chat`, and the variables `text` and `number`; the run's id stands as RUN.
+`mistakes.txt`, and for comparisons `mistakes_compare.txt`, hold a cell and its message in each block. There the bench has
+the pipeline p of the agents A, B and C, one run in the session `chat`, and the variables `text`, `number`, `rows`, `empty`,
+`tickets` (a DataFrame) and `of_three` (a function); the run's id stands as RUN.
 """
 
 from __future__ import annotations
@@ -9,20 +10,23 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from adknb import ModelError, RunStateError
 from adknb.notebook.bench import Bench
 from tests.notebook.notebook import Notebook
 
-BLOCKS = (Path(__file__).parent / "mistakes.txt").read_text().removesuffix("\n").split("\n----\n")
+FILES = [Path(__file__).parent / name for name in ("mistakes.txt", "mistakes_compare.txt")]
+BLOCKS = [block for file in FILES for block in file.read_text().removesuffix("\n").split("\n----\n")]
 MISTAKES = [tuple(block.split("\n→ ")) for block in BLOCKS]
 
 
 @pytest.fixture
 def begun(notebook: Notebook) -> Notebook:
     notebook.three_agents()
-    notebook.names.update(text="t", number=3)
+    notebook.names.update(text="t", number=3, rows=["one", 3], empty=[], tickets=pd.DataFrame({"text": ["one"]}))
+    notebook.run("def of_three(a, b, c): return 1")
     notebook.run("%%pipeline p --session chat\nhi", "run")
     return notebook
 
@@ -34,7 +38,13 @@ def test_a_mistake_in_a_line_changes_nothing(begun: Notebook, cell: str, message
     assert begun.fail(cell, "mistake") == message.replace("RUN", begun.last.id)
 
 
-@pytest.mark.parametrize("cell", ["%%pipeline p --model gpt\nhi", "%%step B --model gpt\nx", "%adk use --model gpt"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%%pipeline p --model gpt\nhi", "%%step B --model gpt\nx", "%adk use --model gpt", "%%compare p --model gpt\nhi",
+        "%%compare p --variants default none+model=gpt\nhi",
+    ],
+)  # fmt: skip
 def test_a_model_that_there_is_not(begun: Notebook, cell: str) -> None:
     message = begun.fail(cell, "mistake")
     assert message.startswith("ModelError: there is no model 'gpt'.")
@@ -42,13 +52,15 @@ def test_a_model_that_there_is_not(begun: Notebook, cell: str) -> None:
 
 
 def test_there_are_many_kinds_of_mistakes() -> None:
-    assert len({cell for cell, _ in MISTAKES}) == len(MISTAKES) > 90
+    assert len({cell for cell, _ in MISTAKES}) == len(MISTAKES) > 180
 
 
 # what IPython itself says of a cell without a body, and what follows
 
 
-@pytest.mark.parametrize("magic", ["%%agent", "%%agent A", "%%pipeline p", "%%pipeline p --session chat"])
+@pytest.mark.parametrize(
+    "magic", ["%%agent", "%%agent A", "%%pipeline p", "%%pipeline p --session chat", "%%compare p"]
+)
 def test_a_cell_without_a_body(begun: Notebook, magic: str) -> None:
     before = begun.state()
     name = magic.split()[0].lstrip("%")
@@ -90,6 +102,7 @@ def test_a_cell_without_a_body_where_there_is_no_line_magic(begun: Notebook, mag
         ("%adk order A", "there is no pipeline yet. Write one: %%agent NAME --pipeline PIPELINE"),
         ("%pipeline p --from A", "there is no run of 'p' yet. Make one: %%pipeline p, with the message below it."),
         ("%%pipeline p\nhi", "there is no pipeline 'p'."),
+        ("%%compare p\nhi", "there is no pipeline 'p'."),
     ],
 )
 def test_on_an_empty_bench(notebook: Notebook, cell: str, message: str) -> None:
@@ -107,10 +120,11 @@ def test_a_pipeline_without_agents(notebook: Notebook) -> None:
 def test_no_model(notebook: Notebook) -> None:
     notebook.bench.use(model=None)
     notebook.run("%%agent A --pipeline p\nA")
-    assert notebook.fail("%%pipeline p\nhi") == (
-        "ModelError: agent 'A' has no model. Give it one (`LlmAgent(model=…)`), or all of them: `Runner(root, model=…)`, in a "
-        'notebook `%adk use --model …`. "echo" repeats the message, "local" runs a small model here.'
-    )
+    for magic in ("%%pipeline", "%%compare"):
+        assert notebook.fail(f"{magic} p\nhi") == (
+            "ModelError: agent 'A' has no model. Give it one (`LlmAgent(model=…)`), or all of them: `Runner(root, model=…)`, in "
+            'a notebook `%adk use --model …`. "echo" repeats the message, "local" runs a small model here.'
+        )
 
 
 # names that the notebook does not define

@@ -31,6 +31,16 @@ ipython.run_line_magic("adk", "use --model echo")
 ipython.run_cell_magic("agent", "A --pipeline p --key a", "Prompt")
 ipython.run_cell_magic("pipeline", "p", "hi there")
 """
+COMPARE = """
+%load_ext adknb
+%adk use --model echo
+get_ipython().run_cell_magic("agent", "A --pipeline p --key a", "Prompt")
+get_ipython().run_cell_magic("compare", "p", "one\\n---\\ntwo")
+print("then")
+inputs = ["three"]
+comparison = %compare p --inputs inputs
+print("taken:", comparison.inputs[0].messages, comparison.names)
+"""
 CELLS = [
     "%load_ext adknb\n%adk use --model echo",
     "%%agent A --pipeline p\n>>> Prompt",
@@ -65,6 +75,17 @@ def test_a_plain_python_script(tmp_path: Path) -> None:
     done = ipython(tmp_path / "script.py")
     assert "Final answer, by A\n  hi there\n" in done.stdout
     assert (done.stderr, done.returncode) == ("", 0)
+
+
+def test_a_comparison_in_a_script(tmp_path: Path) -> None:
+    (tmp_path / "script.ipy").write_text(COMPARE)
+    done = ipython(tmp_path / "script.ipy")
+    first, then, rest = done.stdout.partition("then\n")
+    assert "p: DEFAULT against NONE\n" in first
+    assert "\n2 inputs · 1 repeat · model echo" in first
+    assert "p: DEFAULT against NONE\n" in rest
+    assert rest.endswith("taken: ('three',) ['default', 'none']\n")
+    assert (then, done.stderr, done.returncode) == ("then\n", "", 0)
 
 
 def test_a_notebook_as_a_script(tmp_path: Path) -> None:

@@ -50,7 +50,10 @@ COMMANDS: Final = (
             ),
             Option("--rules", "whose rules: java", "NAME", completes="rules"),
             Option(
-                "--strategy", "which history requests carry: as_written, default, none", "NAME", completes="strategies"
+                "--strategy",
+                "which history requests carry: as_written, default, none, state_only",
+                "NAME",
+                completes="strategies",
             ),
             Option("--user", "the user id of new sessions", "ID"),
             Option("--db", "sessions in a database (later)", "URL"),
