@@ -220,10 +220,14 @@ class Bench:
 
         return self._run(runner, work, session, lambda run: Record(run, pipeline, request.cell, name, options=chosen))
 
-    def run_from(self, name: str, run: str | None = None, pipeline: str | None = None, **options: Any) -> Run:
-        """A run again from the step `name` on, with the pipeline as it is written now; `options` as in `run`."""
+    def run_from(
+        self, name: str, run: str | None = None, pipeline: str | None = None, prompt: str | None = None, **options: Any
+    ) -> Run:
+        """A run again from the step `name` on, with the pipeline as it is written now but for another `prompt` of that step,
+        where one is given; `options` as in `run`."""
         record = self.record(run, pipeline, trials=False)
-        return self._go_on(record, lambda runner: runner.run_from(record.run, name), options)
+        root = with_instruction(self.root(record.pipeline), name, prompt) if prompt is not None else None
+        return self._go_on(record, lambda runner: runner.run_from(record.run, name), options, root)
 
     def step(self, name: str | None = None, run: str | None = None) -> Run:
         """One step more of a paused run, or on to `name` and through it, or `name` again."""
@@ -241,7 +245,7 @@ class Bench:
     def try_step(self, name: str, prompt: str, run: str | None = None, **options: Any) -> Run:
         """One step with another prompt, from the state before it, on a copy of the session; the agent stays as it is."""
         record = self.record(run, trials=False)
-        root = with_instruction(self.root(record.pipeline), name.partition("#")[0], prompt)
+        root = with_instruction(self.root(record.pipeline), name, prompt)
         record = replace(record, cell=None, trial=True)
         return self._go_on(record, lambda runner: runner.step(record.run, name, trial=True), options, root)
 

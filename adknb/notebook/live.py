@@ -64,6 +64,8 @@ class LiveRun:
     def _changed(self, run: Run) -> None:
         """Draw the run, or do so a little later when it was drawn just now: what changed last is always shown."""
         self._run = run
+        if self._before is not None:
+            self._before(run)
         if not self._in_front_end or self._later is not None:
             return
         wait = self._drawn + REDRAW_SECONDS - time.monotonic()

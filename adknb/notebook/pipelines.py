@@ -204,7 +204,11 @@ class Pipeline:
 
 
 def with_instruction(root: BaseAgent, name: str, instruction: str) -> BaseAgent:
-    """A tree of agents in which the LlmAgent `name` has another instruction. Raises `SpecError` when there is none."""
+    """A tree of agents in which the LlmAgent `name` has another instruction; a step's name (`DraftAgent#2`) names its agent.
+
+    Raises `SpecError` when there is none.
+    """
+    name = name.partition("#")[0]
     found = root.find_agent(name)
     if not isinstance(found, LlmAgent):
         known = [agent.name for agent in root.walk() if isinstance(agent, LlmAgent)]

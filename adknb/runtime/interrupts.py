@@ -93,6 +93,10 @@ class Watch:
             self._task.cancel()
             self._loop.call_later(PATIENCE, self._end)
 
+    def cancel_soon(self) -> None:
+        """`cancel`, from any thread."""
+        self._loop.call_soon_threadsafe(self.cancel)
+
     def _end(self, task: object = None) -> None:
         if not self._ended.done():
             self._ended.set_result(None)
@@ -107,6 +111,12 @@ class Watch:
 
 _watch: ContextVar[Watch | None] = ContextVar("adknb_watch", default=None)
 _in_users_code: ContextVar[bool] = ContextVar("adknb_in_users_code", default=False)
+
+
+def canceller() -> Callable[[], object] | None:
+    """What ends the run that this code is part of as Ctrl-C does, called from any thread; None where nobody watches."""
+    watch = _watch.get()
+    return watch.cancel_soon if watch is not None else None
 
 
 class UsersCode:
