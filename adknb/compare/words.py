@@ -108,6 +108,8 @@ def _with_repeats(result: Flips, floor: float, changed: str, equal: str) -> str:
 
 
 def _without_repeats(result: Flips, changed: str, ways: bool) -> str:
+    if not result.concluded and not ways:
+        return changed
     if not result.concluded:
         few = f"; that takes at least {result.least} changes" if sum(result.ways) < result.least else ""
         return f"{changed}: no direction shown{few}"

@@ -43,7 +43,9 @@ def assert_comparison(
         faults += _grown(comparison, variant, looked_at, token_growth)
         faults += _beyond(variant, "flipped answers", [row for row in own if row["flip"]], flips, "flip")
         if changes is not None:
-            faults += _beyond(variant, "changed answers", [row for row in own if row["equal"] is False], changes, "answer")
+            faults += _beyond(
+                variant, "changed answers", [row for row in own if row["equal"] is False], changes, "answer"
+            )
         faults += _beyond(variant, "errors", [row for row in own if row["error"]], errors, "error")
         if as_expected is not None:
             faults += _expected(variant, own, as_expected)
@@ -64,7 +66,9 @@ def _grown(comparison: Comparison, variant: str, steps: Sequence[str], allowed: 
 
 def _beyond(variant: str, what: str, found: Sequence[Row], allowed: int, told: str) -> Iterator[str]:
     if len(found) > allowed:
-        where = [f"{row['step'] or 'before any step'}, input {row['input']}: {one_line(row[told], _LINE)}" for row in found]
+        where = [
+            f"{row['step'] or 'before any step'}, input {row['input']}: {one_line(row[told], _LINE)}" for row in found
+        ]
         more = f"\n  … {len(where) - _SHOWN} more" if len(where) > _SHOWN else ""
         yield f"{variant!r}: {len(found)} {what}, allowed {allowed}\n  " + "\n  ".join(where[:_SHOWN]) + more
 
