@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
@@ -16,7 +17,7 @@ from adknb.notebook.cards.text import WHOLE as WHOLE_TEXT
 from adknb.notebook.cards.words import CHANNEL_KINDS, counted, label, origin_kind
 from adknb.tables.frame import Row
 from adknb.tables.prompt import find_request, prompt_rows
-from adknb.tokens.channels import CHANNELS, SCHEMA, TOOLS, Channels, channels, pieces, sent_twice
+from adknb.tokens.channels import CHANNELS, SCHEMA, TOOLS, Channels, Piece, channels, pieces, sent_twice
 from adknb.tokens.counter import default_counter
 
 if TYPE_CHECKING:
@@ -39,17 +40,18 @@ class PromptView(Viewed):
 
 
 class Facts:
-    """What both forms of the view show, gathered once."""
+    """What both forms of the view show, gathered once. `ledger` is the run's, where it is known already; `dry` holds the
+    pieces of another prompt in the place of the one that was sent."""
 
-    def __init__(self, view: PromptView) -> None:
+    def __init__(self, view: PromptView, ledger: Ledger | None = None, dry: Sequence[Piece] | None = None) -> None:
         counter = default_counter()
-        ledger = Ledger(view.run)
+        ledger = ledger or Ledger(view.run)
         step = view.run.step(view.step)
         request = find_request(step, view.request)
-        made_of = pieces(request.sent, counter, ledger.earlier)
+        made_of = pieces(request.sent, counter, ledger.earlier) if dry is None else dry
         self.title = f"Prompt of {step.name}"
         self.rows = prompt_rows(ledger, step, view.request, made_of)
-        self.sums = channels(made_of, counter.name, request.usage)
+        self.sums = channels(made_of, counter.name, request.usage if dry is None else None)
         self.where = f"request {view.request} of {len(step.requests)} · model {request.sent.model} · run {view.run.id}"
         writer = ledger.writer(request.seen)
         numbers = {event.id: number for number, event in enumerate(ledger.events, 1)}
@@ -114,23 +116,24 @@ def prompt_html(view: PromptView) -> str:
     facts = Facts(view)
     pieces = [
         head(facts.title, span(facts.total(), ""), span(facts.where, "adknb-dim")),
-        _channels(facts.sums),
+        channels_html(facts.sums),
     ]
     pieces.extend(box(cut(warning, 300), "warn") for warning in facts.warnings)
-    for heading, rows in facts.parts():
-        if rows[0]["role"] in _ASIDE:
-            bodies = "".join(block(row["text"], "adknb-text adknb-mono") for row in rows)
-            summary = f"<summary>{span(heading, 'adknb-label')}</summary>"
-            pieces.append(f'<details class="adknb-part">{summary}{bodies}</details>')
-        else:
-            segments = [
-                segment(facts.tag(row), origin_kind(row["origin"], row["fresh"]), row["text"], WHOLE) for row in rows
-            ]
-            text = passage_html(segments, rows[0]["content"] is not None)
-            pieces.append(f'<div class="adknb-part">{div(heading, "adknb-label")}{text}</div>')
+    pieces.extend(part_html(facts, heading, rows) for heading, rows in facts.parts())
     if not facts.rows:
         pieces.append(div("Nothing was sent: no system instruction and no contents.", "adknb-dim"))
     return card(*pieces)
+
+
+def part_html(facts: Facts, heading: str, rows: Sequence[Row], limit: int = WHOLE) -> str:
+    """One passage of the request under its heading; at most `limit` characters of each of its stretches."""
+    if rows[0]["role"] in _ASIDE:
+        bodies = "".join(block(row["text"][:limit], "adknb-text adknb-mono") for row in rows)
+        summary = f"<summary>{span(heading, 'adknb-label')}</summary>"
+        return f'<details class="adknb-part">{summary}{bodies}</details>'
+    segments = [segment(facts.tag(row), origin_kind(row["origin"], row["fresh"]), row["text"], limit) for row in rows]
+    text = passage_html(segments, rows[0]["content"] is not None)
+    return f'<div class="adknb-part">{div(heading, "adknb-label")}{text}</div>'
 
 
 def prompt_text(view: PromptView) -> str:
@@ -157,7 +160,7 @@ def _tagged(facts: Facts, row: Row) -> str:
     return f"{visible(blank)}⟦{one_line(facts.tag(row), 200)}⟧ {visible(words[:WHOLE_TEXT])}{more}"
 
 
-def _channels(sums: Channels) -> str:
+def channels_html(sums: Channels) -> str:
     """A bar of the channels' shares with its legend in words."""
     shown = [(channel, getattr(sums, channel)) for channel in CHANNELS if getattr(sums, channel)]
     whole = sum(tokens for _, tokens in shown if tokens > 0)
