@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple, Self
 
 from adknb.analysis.accounts import Account
@@ -68,7 +68,7 @@ class StepRecord:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The inverse of `asdict`, as JSON keeps it."""
+        """The step of a `TrialRecord.to_dict`, as JSON keeps it."""
         known = {name: data[name] for name in (each.name for each in fields(cls)) if name in data}
         known["tools"] = tuple(data.get("tools", ()))
         known["prompts"] = tuple(tuple(SentPiece(*piece) for piece in prompt) for prompt in data.get("prompts", ()))
@@ -90,8 +90,8 @@ class TrialRecord:
     key: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The record as plain JSON; `from_dict` reads it back."""
-        return asdict(self)
+        """The record as JSON values, shared with it; `from_dict` reads it back."""
+        return {**_fields(self), "steps": [_fields(step) for step in self.steps]}
 
     def renamed(self, variant: str, input: str) -> Self:
         """The same trial under the names that a later comparison has for its variant and input."""
@@ -101,6 +101,11 @@ class TrialRecord:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         steps = tuple(StepRecord.from_dict(step) for step in data["steps"])
         return cls(**{**data, "steps": steps})
+
+
+def _fields(record: TrialRecord | StepRecord) -> dict[str, Any]:
+    """Not by `asdict`, which copies every piece of every prompt."""
+    return {each.name: getattr(record, each.name) for each in fields(record)}
 
 
 def step_record(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -161,12 +162,19 @@ def twice_rows(comparison: Comparison) -> list[Row]:
 def input_rows(comparison: Comparison) -> list[Row]:
     """One row an input and variant but the first, the greatest saving first; means over repeats, sums over steps."""
     first, *others = comparison.names
+    rows_of: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in comparison.rows:
+        rows_of[row["variant"], row["input"]].append(row)
+    tokens_of: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for record in comparison.records:
+        if not record.error:
+            tokens_of[record.variant, record.input].append(sum(step.input_tokens for step in record.steps))
     listed: list[Row] = []
     for asked in comparison.inputs:
-        base = _trial_tokens(comparison, first, asked.name)
+        base = _mean(tokens_of[first, asked.name])
         for variant in others or [first]:
-            own = [row for row in comparison.rows if (row["variant"], row["input"]) == (variant, asked.name)]
-            mine = _trial_tokens(comparison, variant, asked.name)
+            own = rows_of[variant, asked.name]
+            mine = _mean(tokens_of[variant, asked.name])
             saved = base - mine if base is not None and mine is not None else None
             listed.append({
                 "input": asked.name,
@@ -207,15 +215,6 @@ def _records(comparison: Comparison, variant: str, step: str) -> list[StepRecord
         for each in record.steps
         if each.step == step and not each.error
     ]
-
-
-def _trial_tokens(comparison: Comparison, variant: str, name: str) -> float | None:
-    """The mean input tokens of the whole trials of an input."""
-    return _mean(
-        sum(step.input_tokens for step in record.steps)
-        for record in comparison.records
-        if (record.variant, record.input) == (variant, name) and not record.error
-    )
 
 
 def _mean_of_trials(own: Sequence[Row], name: str) -> float | None:
