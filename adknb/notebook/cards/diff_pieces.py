@@ -25,9 +25,10 @@ class Piece(NamedTuple):
     text: str
 
 
-def diff_html(before: str, after: str) -> str:
-    """The words from `before` to `after`; a folded passage is one click away."""
-    drawn = "".join(_piece(piece) for piece in _pieces(word_diff(before, after), WHOLE))
+def diff_html(before: str, after: str, limit: int = WHOLE) -> str:
+    """The words from `before` to `after`; a folded passage is one click away. At most `limit` characters of what differs,
+    and of each folded passage, are drawn."""
+    drawn = "".join(_piece(piece, limit) for piece in _pieces(word_diff(before, after), limit))
     return lines(drawn, "adknb-text adknb-diff")
 
 
@@ -77,14 +78,14 @@ def _end_of_word(text: str, place: int) -> int:
     return min(found, len(text))
 
 
-def _piece(piece: Piece) -> str:
+def _piece(piece: Piece, limit: int) -> str:
     if piece.kind == "same":
         return escape(piece.text)
     if piece.kind == "cut":
         return f'<span class="adknb-dim">{escape(piece.text)}</span>'
     if piece.kind == "folded":
         summary = f"<summary>… {len(piece.text):,} characters the same</summary>"
-        return f'<details class="adknb-fold">{summary}{escape(piece.text[:WHOLE])}</details>'
+        return f'<details class="adknb-fold">{summary}{escape(piece.text[:limit])}</details>'
     tag, sign = _SIGNS[piece.kind]
     before, words, after = _inside(piece.text)
     return f'{before}<{tag}><span class="adknb-mark">{sign}</span>{escape(words)}</{tag}>{after}'

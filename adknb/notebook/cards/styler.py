@@ -9,8 +9,9 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Final
 
 from adknb.core.errors import AdknbError
+from adknb.core.escape import escape, one_line
 from adknb.core.views import table
-from adknb.notebook.cards.html import card, chip, cut, tag
+from adknb.notebook.cards.html import CUT, card, chip, cut, tag
 from adknb.notebook.cards.run_card import STATUS_KINDS
 from adknb.notebook.cards.state_table import fresh_chip
 from adknb.notebook.cards.text import fitted
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 _HIDDEN: Final = {"id", "agent", "channel"}
 """Columns that a reader misses nothing without: they repeat others, or serve to join tables."""
-_FLAGS: Final = {"final", "reported", "in_use"}
+_FLAGS: Final = {"final", "reported", "in_use", "guarded", "leaked"}
 _ROWS: Final = 200
 """Rows that are drawn; the table itself has them all."""
 
@@ -52,7 +53,7 @@ def readable_frame(data: pd.DataFrame) -> Styler:
     reader = _reader()(shown).hide(axis="index").format({name: _cell(str(name)) for name in shown.columns})
     numbers = shown.select_dtypes("number").columns
     reader.set_properties(subset=list[Hashable](numbers), **{"text-align": "right", "white-space": "nowrap"})
-    return reader.relabel_index([str(name).replace("_", " ") for name in shown.columns], axis="columns")
+    return reader.relabel_index([_heading(str(name)) for name in shown.columns], axis="columns")
 
 
 @lru_cache(maxsize=1)
@@ -73,6 +74,11 @@ def _reader() -> type[Styler]:
             return fitted(names, [list(row) for row in rows], _numbers(self.data))
 
     return Reader
+
+
+def _heading(name: str) -> str:
+    """A column's name as HTML. pandas reads braces in it as a format."""
+    return escape(one_line(name.replace("_", " "), CUT)).replace("{", "{{").replace("}", "}}")
 
 
 def _numbers(data: pd.DataFrame) -> list[int]:
@@ -100,13 +106,15 @@ def _plain(value: Any, name: str) -> str:
         return f"{value:.4g}"
     if name == "ms":
         return duration(value)
+    if isinstance(value, float):
+        return f"{value + 0.0:,.1f}" if abs(value) >= 10 else f"{value + 0.0:.3g}"
     return value_text(value) if isinstance(value, bool) or not isinstance(value, Integral) else f"{value:,}"
 
 
 def _cell(name: str) -> Callable[[Any], str]:
     """How a column's values are written, as HTML."""
     if name == "status":
-        return lambda value: chip(value, STATUS_KINDS[value])
+        return lambda value: chip(value, STATUS_KINDS.get(value, ""))
     if name == "fresh":
         return fresh_chip
     if name == "stale":

@@ -15,7 +15,7 @@ WIDTH: Final = 100
 CUT: Final = 60
 WHOLE: Final = 4_000
 ROWS: Final = 60
-_LIMITS: Final = (40, 32, 24)
+LIMITS: Final = (40, 32, 24)
 """How long the cells of a table may be, tried in turn."""
 
 
@@ -36,11 +36,13 @@ def columns(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Seque
     )
 
 
-def fitted(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Columns within `WIDTH`: cells cut shorter; where that is not enough, the columns in parts one below the other, each
-    beginning with the first column."""
+def fitted(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = (), limits: Sequence[int] = LIMITS
+) -> str:
+    """Columns within `WIDTH`: cells cut to the first of `limits` that does; where none does, the columns in parts one below the
+    other, each beginning with the first column."""
     listed = [list(row) for row in rows]
-    for limit in _LIMITS:
+    for limit in limits:
         table = columns(headings, listed, right, limit)
         if _fits(table):
             return table
@@ -73,7 +75,7 @@ def _selected(
     """Some of the columns."""
     chosen = [[row[place] for place in places] for row in rows]
     aligned = [number for number, place in enumerate(places) if place in right]
-    return columns([headings[place] for place in places], chosen, aligned, _LIMITS[0])
+    return columns([headings[place] for place in places], chosen, aligned, LIMITS[0])
 
 
 def _fits(table: str) -> bool:
