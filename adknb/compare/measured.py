@@ -13,6 +13,7 @@ from adknb.compare.measures import as_expected, fields_equal, flip, leaked, sche
 from adknb.compare.records import COUNTED_CHANNELS, StepRecord, TrialRecord
 from adknb.compare.variants import Variant
 from adknb.core.errors import SpecError, near_names
+from adknb.core.escape import visible
 from adknb.core.specs import BaseAgent, LlmAgent
 
 Measure: TypeAlias = Callable[..., Any]
@@ -46,6 +47,8 @@ class Measuring:
         for name, measure in self.own.items():
             if name in COLUMNS:
                 raise SpecError(f"the measure {name!r} has the name of a column. Name it otherwise.")
+            if name != visible(name):
+                raise SpecError(f"the measure {name!r} names a column, so its name has no invisible characters.")
             if not callable(measure):
                 raise SpecError(f"the measure {name!r} is no function, but {measure!r}")
             _of_two(name, measure)
