@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 OUTPUTS: Final = ".jp-OutputArea-output"
 
 _ELEMENTS: Final = [
-    "B", "BR", "CODE", "DEL", "DETAILS", "DIV", "H4", "INS", "LI", "SPAN", "STYLE",
+    "B", "BR", "CODE", "DEL", "DETAILS", "DIV", "H4", "IMG", "INS", "LI", "SPAN", "STYLE",
     "SUMMARY", "TABLE", "TBODY", "TD", "TH", "THEAD", "TR", "UL",
 ]  # fmt: skip
-"""All that a card is made of: no link, image, form, script or drawing."""
+"""All that a card is made of: no link, form, script or drawing, and no image but charts that it holds itself."""
 _ATTRIBUTES: Final = [
     "aria-hidden", "class", "colspan", "data-jupyter-id", "data-label", "dir",
-    "id", "open", "scope", "style", "tabindex", "type",
+    "id", "open", "rowspan", "scope", "style", "tabindex", "type",
 ]  # fmt: skip
+_OF_IMAGES: Final = ["alt", "class", "src", "width"]
 
 _SIDEWAYS: Final = """outputs => {
   const wide = [...document.querySelectorAll(outputs)].filter(each => each.scrollWidth > each.clientWidth + 1);
@@ -37,9 +38,9 @@ _COLOURED: Final = """() => {
   return [found.length, found.filter(each => !each.innerText.trim()).map(each => each.outerHTML.slice(0, 200))];
 }"""
 
-_ACTED: Final = """([elements, attributes, styled]) => {
+_ACTED: Final = """([elements, attributes, ofImages, styled]) => {
   const found = [];
-  const clips = each => each.closest('.adknb-scroll') || each.parentElement.closest('.adknb-text');
+  const clips = each => each.closest('.adknb-scroll, .adknb-wide') || each.parentElement.closest('.adknb-text');
   if (window.hostile !== undefined) found.push('a text ran');
   for (const card of document.querySelectorAll('.adknb')) {
     const edge = card.getBoundingClientRect();
@@ -47,7 +48,9 @@ _ACTED: Final = """([elements, attributes, styled]) => {
       const name = each.outerHTML.slice(0, 150);
       if (!elements.includes(each.tagName)) found.push(`an element: ${name}`);
       for (const attribute of each.getAttributeNames())
-        if (!attributes.includes(attribute)) found.push(`${attribute}: ${name}`);
+        if (!(each.tagName === 'IMG' ? ofImages : attributes).includes(attribute)) found.push(`${attribute}: ${name}`);
+      if (each.tagName === 'IMG' && !(each.src.startsWith('data:image/svg+xml;base64,') && each.naturalWidth > 100))
+        found.push(`no chart: ${name}`);
       const look = getComputedStyle(each);
       if (look.position !== 'static') found.push(`positioned: ${name}`);
       if (look.backgroundImage !== 'none') found.push(`an image: ${name}`);
@@ -115,5 +118,5 @@ def acted(page: Page, styled: bool = True) -> list[str]:
 
     Without the style sheet (`styled` false) JupyterLab's own rules let a table be wider than its card, and scroll it.
     """
-    found: list[str] = page.evaluate(_ACTED, [_ELEMENTS, _ATTRIBUTES, styled])
+    found: list[str] = page.evaluate(_ACTED, [_ELEMENTS, _ATTRIBUTES, _OF_IMAGES, styled])
     return found

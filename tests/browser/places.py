@@ -33,6 +33,7 @@ from adknb.notebook.pipelines import AgentOptions
 from adknb.notebook.results import AgentCard, Message, PipelineCard, PromptHistory, RunDiff
 from adknb.notebook.shown import display
 from tests.browser.payloads import PAYLOADS, huge
+from tests.notebook.hostile_comparison import hostile
 
 
 class Shown:
@@ -144,6 +145,15 @@ def benched(payload: str) -> Iterator[tuple[str, object]]:
     yield "run diff", RunDiff(first, second)
 
 
+def compared(payload: str) -> Iterator[tuple[str, object]]:
+    """What a comparison of variants shows, of which every text is the payload."""
+    made = hostile(payload)
+    yield "comparison of variants", made
+    yield "input of a comparison", made.inspect(1)
+    for table in ("rows", "summary", "twice", "flips", "by_input"):
+        yield f"comparison's table {table}", made.view(table)
+
+
 def places(payload: str) -> Iterator[tuple[str, object]]:
     """Each place by its name, with the object that shows the payload there."""
     run = run_with(payload)
@@ -170,6 +180,7 @@ def places(payload: str) -> Iterator[tuple[str, object]]:
     yield "lint", lint(run.root)
     yield from failures(payload)
     yield from benched(payload)
+    yield from compared(payload)
 
 
 def show(name: str) -> None:
