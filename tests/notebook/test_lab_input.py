@@ -11,7 +11,7 @@ from adknb.compare.inspect import prompt_text
 from adknb.compare.records import SentPiece
 from adknb.core.views import card_html
 from tests.notebook.comparisons import comparison, prompt, step, ten, trial
-from tests.notebook.test_lab_card import Reading
+from tests.notebook.lab_reading import Reading
 
 
 def test_the_text_twin() -> None:
