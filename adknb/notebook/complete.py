@@ -15,6 +15,7 @@ from adknb.notebook.command import Command
 from adknb.notebook.compare_line import holds_inputs
 from adknb.notebook.variables import users_names
 from adknb.notebook.variant_words import CHANGES, holds_variants
+from adknb.notebook.verbs.explore import is_explored
 from adknb.runtime.strategies import NAMES as STRATEGIES
 
 _ASSIGNED = re.compile(r"^\s*[\w.]+\s*=\s*(?=%)")
@@ -93,6 +94,7 @@ def _known(bench: Bench, kind: str) -> list[str]:
         "runs": lambda: [run.id for run in reversed(bench.runs)],
         "sessions": lambda: bench.sessions,
         "steps": lambda: _steps(bench),
+        "explored": lambda: [*bench.pipelines, *_variables(bench, is_explored), *(run.id for run in bench.runs)],
     }
     names = list(dict.fromkeys(finders[kind]())) if kind in finders else []
     return names if kind == "runs" else sorted(names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
@@ -200,6 +201,8 @@ class Explorer(Viewed):
     def refresh(self) -> None:
         """Take in what was done elsewhere: in a cell, or in another explorer."""
         last, run = self.bench.last, self.run
+        if not self.is_running:
+            self.cancel_run = None
         mine = [record.run for record in self.bench.records if record.pipeline == self.pipeline]
         is_gone = run is not None and run is not self._outside and self.record is None and not self.is_running
         is_newer = last is not self._seen and bool(mine) and last is mine[-1]
@@ -221,6 +224,13 @@ class Explorer(Viewed):
                 self.selected, self.request, self.page = under_way.name, 1, 0
             elif self.step is None:
                 self._choose_step()
+
+    def at(self, name: str) -> Explorer:
+        """The same run with another step selected, as it was sent and without edits: for drawing, this one stays as it is."""
+        other = copy.copy(self)
+        other.selected, other.request, other.page = name, 1, 0
+        other.drafts, other.strategy = {}, AS_SENT
+        return other
 
     # editing
 
@@ -317,17 +327,20 @@ class Explorer(Viewed):
 
     def _go(self, work: Callable[[], Run], what: str, compared: Run | None = None) -> Run:
         """Do it, and show the run that it left, also when that failed half-way. `compared` is put beside it."""
-        before = self.bench.last
+        before, selected = self.bench.last, self.selected
         try:
-            return work()
+            made = work()
+            if compared is not None:
+                self.selected = selected  # while it went on, the step under way was
+            return made
         finally:
             self.cancel_run = None
-            made = self.bench.last
-            if made is not None and made is not before:
-                self.show(made)
+            last = self.bench.last
+            if last is not None and last is not before:
+                self.show(last)
                 if compared is not None:
-                    self.compared = (compared, made)
-                self.notice = f"{what}: run {made.id}, {made.status}."
+                    self.compared = (compared, last)
+                self.notice = f"{what}: run {last.id}, {last.status}."
             elif self.is_running:  # it did not begin: the bench took it back
                 self.refresh()
 

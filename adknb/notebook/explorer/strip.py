@@ -38,7 +38,7 @@ class Node:
     """One agent of the tree. `boxes` are its executions, one that has not run if there is none; none for a workflow agent.
 
     `left_out` counts executions between the drawn ones. `rounds` is the most that a loop goes round, None for no limit.
-    `changed` says that the agent is written otherwise now than when it ran.
+    `changed` says that the agent ran otherwise than it is written now.
     """
 
     name: str
