@@ -237,3 +237,29 @@ def test_mistakes_say_the_way_out(wrong: object, message: str) -> None:
     with pytest.raises(AdknbError, match=message):
         wrong(explorer)
     assert (explorer.selected, explorer.tab, explorer.strategy) == ("DraftAgent", "Prompt", "as sent")
+
+
+def test_a_run_under_way_is_followed_until_another_step_is_selected() -> None:
+    explorer = explored()
+    done = explorer.bench.run("ticket", "Another message.")
+    done.status = "running"
+    steps = done.step_runs
+    done.step_runs = steps[:1]
+    steps[0].status = "running"
+    explorer.watch(done, None)
+    assert (explorer.run, explorer.selected) == (done, "TriageAgent")
+    steps[0].status, steps[1].status, done.step_runs = "completed", "running", steps[:2]
+    explorer.watch(done, None)
+    assert explorer.selected == "DraftAgent"
+    explorer.select("TriageAgent")
+    explorer.watch(done, None)
+    steps[1].status, steps[2].status, done.step_runs = "completed", "running", steps
+    explorer.watch(done, None)
+    assert explorer.selected == "TriageAgent"
+
+
+def test_a_run_under_way_of_another_pipeline_is_not_shown() -> None:
+    explorer = explored()
+    shown = explorer.run
+    explorer.watch(Runner(LlmAgent(name="A", instruction="Say."), model="echo").run("Hi."), None)
+    assert explorer.run is shown

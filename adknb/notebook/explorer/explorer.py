@@ -51,6 +51,7 @@ class Explorer(Viewed):
         self.cancel_run: Callable[[], object] | None = None
         """Ends the run under way, from any thread; None when there is none that can be ended."""
         self._seen = bench.last
+        self._followed = ""
         self._outside = run if run is not None and self.record is None else None
         self._reading: Reading | None = None
         self._read_at: tuple[Any, ...] = ()
@@ -214,16 +215,20 @@ class Explorer(Viewed):
         self._choose_step()
 
     def watch(self, run: Run, cancel: Callable[[], object] | None) -> None:
-        """A run is under way: show it, if it is of this pipeline."""
-        if run.root.name == self.pipeline or run.parent is self.run:
-            self.cancel_run = cancel
-            if self.run is not run:
-                self.run = run
-            under_way = next((step for step in reversed(run.step_runs) if step.status == "running"), None)
-            if under_way is not None:
+        """A run is under way: show it, if it is of this pipeline, and go with it from step to step, unless the user has
+        selected another one meanwhile."""
+        if run.root.name != self.pipeline:
+            return
+        self.cancel_run = cancel
+        is_new = self.run is not run
+        self.run = run
+        under_way = next((step for step in reversed(run.step_runs) if step.status == "running"), None)
+        if under_way is not None and under_way.name != self._followed:
+            if is_new or self.selected == self._followed:
                 self.selected, self.request, self.page = under_way.name, 1, 0
-            elif self.step is None:
-                self._choose_step()
+            self._followed = under_way.name
+        elif is_new:
+            self._choose_step()
 
     def at(self, name: str) -> Explorer:
         """The same run with another step selected, as it was sent and without edits: for drawing, this one stays as it is."""

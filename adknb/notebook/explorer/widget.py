@@ -127,6 +127,8 @@ class ExplorerWidget:
                 self._draw(error)
             finally:
                 self._drawing = False
+            for each in _with_children(self.box):
+                _answer_anywhere(each.comm)
 
     def _draw(self, error: BaseException | None) -> None:
         explorer = self.explorer
@@ -340,6 +342,15 @@ def _with_children(box: Any) -> Iterator[Any]:
     for child in getattr(box, "children", ()):
         yield from _with_children(child)
     yield box
+
+
+def _answer_anywhere(comm: Any) -> None:
+    """Let the front end's words on this comm go to the subshell that it names for them.
+
+    ipykernel 7.4 takes them to the shell that spoke last on the comm, which is the main one after a cell has drawn: there they
+    would wait for the next cell's end, Cancel too.
+    """
+    vars(comm).pop("_reply_subshell_id", None)
 
 
 def _choose(menu: Any, options: list[tuple[str, Any]], value: Any) -> None:
