@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -141,3 +141,16 @@ class Event:
             error_code=data.get("error_code"),
             error_message=data.get("error_message"),
         )
+
+
+def final_text(events: Sequence[Event]) -> str:
+    """The text of the last final event that has one; "" without any."""
+    return next((event.text for event in reversed(events) if event.is_final_response() and event.text), "")
+
+
+def written(events: Iterable[Event]) -> dict[str, Any]:
+    """Every key that the events wrote, with its last value."""
+    delta: dict[str, Any] = {}
+    for event in events:
+        delta.update(event.actions.state_delta)
+    return delta

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from adknb.core import views
 from adknb.core.content import Content
 from adknb.core.errors import RunStateError, near_names
-from adknb.core.events import Event, new_id
+from adknb.core.events import USER, Event, final_text, new_id, written
 from adknb.core.requests import Request
 from adknb.core.specs import BaseAgent
 from adknb.core.state import Scopes
@@ -99,15 +99,12 @@ class StepRun:
     @property
     def state_delta(self) -> dict[str, Any]:
         """Every key that the step's events wrote, with its last value."""
-        delta: dict[str, Any] = {}
-        for event in self.events:
-            delta.update(event.actions.state_delta)
-        return delta
+        return written(self.events)
 
     @property
     def output(self) -> str:
         """The text of the step's last final event."""
-        return next((event.text for event in reversed(self.events) if event.is_final_response() and event.text), "")
+        return final_text(self.events)
 
     def __repr__(self) -> str:
         return f"StepRun({self.name}, {self.status}, {len(self.requests)} requests)"
@@ -183,10 +180,7 @@ class Run(views.Viewed):
     @property
     def output(self) -> str:
         """The run's answer: the text of its last final event that has one."""
-        for event in reversed(self.turn_events):
-            if event.author != "user" and event.is_final_response() and event.text:
-                return event.text
-        return ""
+        return final_text([event for event in self.turn_events if event.author != USER])
 
     def step(self, name: str) -> StepRun:
         """The last execution of an agent, or the one named `DraftAgent#2`.

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from adknb.core.content import Content
 from adknb.core.errors import RunStateError, SpecError
 from adknb.core.escape import visible
-from adknb.core.events import USER, Event
+from adknb.core.events import USER, Event, final_text, written
 from adknb.core.protocols import InvocationContext, Model
 from adknb.core.requests import LlmRequest, Request
 from adknb.core.run import Run
@@ -51,10 +51,7 @@ class StepResult:
     @property
     def state_delta(self) -> dict[str, Any]:
         """Every key that the step wrote, with its last value."""
-        delta: dict[str, Any] = {}
-        for event in self.events:
-            delta.update(event.actions.state_delta)
-        return delta
+        return written(self.events)
 
     @property
     def state(self) -> dict[str, Any]:
@@ -64,7 +61,7 @@ class StepResult:
     @property
     def output(self) -> str:
         """The text of the step's last final event."""
-        return next((event.text for event in reversed(self.events) if event.is_final_response() and event.text), "")
+        return final_text(self.events)
 
     def __repr__(self) -> str:
         return f"StepResult({self._summary()})"
