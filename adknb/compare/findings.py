@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from adknb.compare.dry import shown
+from adknb.compare.measured import is_done_row
 from adknb.compare.statistics import (
     Flips,
     PairedDifference,
@@ -34,8 +35,8 @@ class Unit(NamedTuple):
     expected: float | None
 
 
-Units = Mapping[str, Mapping[str, Sequence[Unit]]]
-"""The units of one step by variant and input, one for each repeat without an error."""
+Units = Mapping[str, Mapping[str, Mapping[int, Unit]]]
+"""The units of one step by variant, input and repeat; of what failed or was interrupted there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +127,15 @@ class Findings:
 
 
 class _Pairs:
-    """The inputs that both variants have, and their values side by side."""
+    """The inputs that both variants have, and their values side by side: a repeat that failed under one is left out of both."""
 
     def __init__(self, units: Units, first: str, variant: str) -> None:
         before, after = units.get(first, {}), units.get(variant, {})
-        self.inputs = [name for name in before if name in after]
-        self._sides = ([before[name] for name in self.inputs], [after[name] for name in self.inputs])
+        repeats = {name: [each for each in before[name] if each in after[name]] for name in before if name in after}
+        self.inputs = [name for name, both in repeats.items() if both]
+        self._sides = [
+            [[side[name][each] for each in repeats[name]] for name in self.inputs] for side in (before, after)
+        ]
 
     def tokens(self) -> tuple[list[float], list[float]]:
         """Means over the repeats of each input."""
@@ -139,14 +143,9 @@ class _Pairs:
         return before, after
 
     def answers(self) -> tuple[list[list[str]], list[list[str]]]:
-        """Each input's answers, as many on both sides: a repeat that failed on one side is left out on the other."""
-        before, after = self._sides
-        repeats = [min(len(one), len(other)) for one, other in zip(before, after, strict=True)]
-        first, second = (
-            [[unit.answer for unit in units[:count]] for units, count in zip(side, repeats, strict=True)]
-            for side in self._sides
-        )
-        return first, second
+        """Each input's answers, one a repeat."""
+        before, after = ([[unit.answer for unit in units] for units in side] for side in self._sides)
+        return before, after
 
     def expected(self) -> tuple[list[float], list[float]]:
         """Each input's share of answers as expected, of inputs that expect something on both sides."""
@@ -159,23 +158,23 @@ class _Pairs:
         return before, after
 
 
-def _units(rows: Iterable[Row], step: str, by_category: bool) -> dict[str, dict[str, list[Unit]]]:
+def _units(rows: Iterable[Row], step: str, by_category: bool) -> dict[str, dict[str, dict[int, Unit]]]:
     """The step's units. A step that runs in several turns is one unit: tokens added up, answers joined."""
     answers = "category" if by_category else "answer"
     trials: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:
         if step in (WHOLE, row["step"]):
             trials.setdefault((row["variant"], row["input"], row["repeat"]), []).append(row)
-    units: dict[str, dict[str, list[Unit]]] = {}
-    for (variant, name, _), own in trials.items():
-        if any(row["error"] for row in own):
+    units: dict[str, dict[str, dict[int, Unit]]] = {}
+    for (variant, name, repeat), own in trials.items():
+        if not all(map(is_done_row, own)):
             continue
         unit = Unit(
             sum(row["input_tokens"] for row in own),
             " / ".join(row[answers] or "none" for row in own) if step != WHOLE else "",
             _known_mean(row["as_expected"] for row in own),
         )
-        units.setdefault(variant, {}).setdefault(name, []).append(unit)
+        units.setdefault(variant, {}).setdefault(name, {})[repeat] = unit
     return units
 
 

@@ -22,6 +22,8 @@ Measure: TypeAlias = Callable[..., Any]
 Row: TypeAlias = dict[str, Any]
 
 COLUMNS: Final = (
+INTERRUPTED: Final = "interrupted"
+
     "variant", "input", "repeat", "step", "turn", "status", "error", "requests", "input_tokens", "output_tokens",
     "counted_by", "cost", "ms", "answer", "equal", "similarity", "fields_equal", "category", "flip", "as_expected",
     "schema_valid", "guarded", "tools_called", "leaked", "sent_twice", *COUNTED_CHANNELS, "model", "temperature", "seed",
@@ -95,6 +97,7 @@ class Measured:
         self.rows = [row for record in records for row in self._rows_of(record)]
 
     def _rows_of(self, record: TrialRecord) -> list[Row]:
+        self._found = {id(step): self._category(step, record) for record in records for step in record.steps}
         base = self._base.get((record.input, record.repeat))
         compared = {(step.turn, step.step): step for step in base.steps} if base is not None else {}
         if not record.steps:
@@ -106,11 +109,11 @@ class Measured:
 
     def _row(self, record: TrialRecord, step: StepRecord, base: StepRecord | None, is_last: bool) -> Row:
         asked, error = self._inputs[record.input], step.error
-        answered = self._compares_answers and _is_answered(step)
-        comparable = answered and base is not None and _is_answered(base)
+        answered = self._compares_answers and is_answered(step)
+        comparable = answered and base is not None and is_answered(base)
         before = base.answer if base is not None else ""
-        category = self._category(step, asked) if answered else ""
-        earlier = self._category(base, asked) if comparable and base is not None else ""
+        category = self._found[id(step)] if answered else ""
+        earlier = self._found[id(base)] if comparable else ""
         agent = self._measuring.agent(step.agent)
         expected = _expected(asked, step, is_last)
         return {
@@ -149,11 +152,14 @@ class Measured:
             **{name: self._measured(name, step.answer, asked) if answered else None for name in self._own},
         }
 
-    def _category(self, step: StepRecord, asked: Input) -> str:
+    def _category(self, step: StepRecord, record: TrialRecord) -> str:
+        """Worked out once: the first variant's answers stand beside those of every other."""
+        if not self._compares_answers or not is_answered(step):
+            return ""
         try:
             return self._categories[step.agent].category(step.answer)
         except SpecError as error:  # a user's function failed: the answers that were paid for are shown all the same
-            self.failed.setdefault("categories", []).append(f"input {asked.name}: {error}")
+            self.failed.setdefault("categories", []).append(f"input {record.input}: {error}")
             return ""
 
     def _measured(self, name: str, answer: str, asked: Input) -> Any:
@@ -164,7 +170,17 @@ class Measured:
             return None
 
 
-def _is_answered(step: StepRecord) -> bool:
+def is_done(step: StepRecord) -> bool:
+    """Whether the step counts in means: it did not fail, and no sibling in a parallel ended it by failing."""
+    return not step.error and step.status != INTERRUPTED
+
+
+def is_done_row(row: Mapping[str, Any]) -> bool:
+    """`is_done` of the step that a row is about. The last row of a failed trial has the trial's error."""
+    return not row["error"] and row["status"] != INTERRUPTED
+
+
+def is_answered(step: StepRecord) -> bool:
     """A step whose parallel sibling failed has no error of its own, and no answer."""
     return not step.error and step.status in ("completed", "skipped")
 

@@ -13,6 +13,7 @@ from adknb.analysis.freshness import Ledger
 from adknb.compare.inputs import Input
 from adknb.compare.records import StepRecord, TrialRecord, error_text, step_record
 from adknb.compare.repeats import Repeated, seed_of
+from adknb.core.errors import RunStateError
 from adknb.core.protocols import Model
 from adknb.core.run import Run, RunConfig, StepRun
 from adknb.core.specs import BaseAgent
@@ -116,7 +117,10 @@ async def _run(task: Task, arm: Arm, resolve: Resolve) -> Outcome:
 
 
 async def _paired(task: Task, resolve: Resolve) -> list[Outcome]:
-    """The first arm runs; at each of its steps the others are asked from the session as it was before that step."""
+    """The first arm runs; at each of its steps the others are asked from the session as it was before that step.
+
+    When the first arm fails, the trials of the others end there too: they have no final answer.
+    """
     first, *others = task.arms
     outcomes = [Outcome(arm) for arm in task.arms]
     supplier = _runner(task, first, resolve)
@@ -144,7 +148,14 @@ async def _paired(task: Task, resolve: Resolve) -> list[Outcome]:
         if outcomes[0].error is not None:
             break
         session = run.session
+    if outcomes[0].error is not None:
+        for outcome in outcomes[1:]:
+            outcome.error = outcome.error or _cut_short(first, outcomes[0].error)
     return outcomes
+
+
+def _cut_short(first: Arm, error: BaseException) -> RunStateError:
+    return RunStateError(f"{first.variant!r} supplies the history, and its run failed: {error_text(error)}")
 
 
 async def _step_again(outcome: Outcome, runner: Runner, run: Run, step: StepRun) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
@@ -10,9 +11,10 @@ from adknb.compare.comparison import Comparison
 
 
 class Growth(NamedTuple):
-    """`totals` holds for each variant the tokens sent up to each place: means over the trials that came there, added up.
+    """`totals` holds for each variant the tokens that a trial has sent up to each place: means over its whole trials, so
+    that a step which runs in some alone raises the line by its share.
 
-    A place is a step, behind its turn where conversations have several (`has_turns`). None where no trial of the variant came.
+    A place is a step, behind its turn where conversations have several (`has_turns`). None where no such trial came.
     """
 
     variants: Sequence[str]
@@ -23,17 +25,21 @@ class Growth(NamedTuple):
 
 def growth(comparison: Comparison) -> Growth:
     sent: dict[tuple[int, str], dict[str, list[int]]] = {}
-    for row in comparison.rows:
-        if row["step"] and not row["error"]:
-            by_variant = sent.setdefault((row["turn"], row["step"]), {})
-            by_variant.setdefault(row["variant"], []).append(row["input_tokens"])
+    whole = Counter(record.variant for record in comparison.records if not record.error)
+    for record in comparison.records:
+        for step in record.steps:
+            by_variant = sent.setdefault((step.turn, step.step), {})
+            if not record.error:
+                by_variant.setdefault(record.variant, []).append(step.input_tokens)
     ordered = sorted(sent, key=lambda place: place[0])
     several = len({turn for turn, _ in ordered}) > 1
     places = [f"{turn} · {step}" if several else step for turn, step in ordered]
-    totals = [_totals([sent[place].get(variant, []) for place in ordered]) for variant in comparison.names]
+    totals = [
+        _totals([sent[place].get(variant, []) for place in ordered], whole[variant]) for variant in comparison.names
+    ]
     return Growth(comparison.names, places, totals, several)
 
 
-def _totals(sent: Sequence[Sequence[int]]) -> list[float | None]:
-    means = [sum(tokens) / len(tokens) if tokens else 0.0 for tokens in sent]
+def _totals(sent: Sequence[Sequence[int]], trials: int) -> list[float | None]:
+    means = [sum(tokens) / trials if tokens else 0.0 for tokens in sent]
     return [total if tokens else None for total, tokens in zip(accumulate(means), sent, strict=True)]

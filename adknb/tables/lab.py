@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from adknb.compare.comparison import Comparison
 from adknb.compare.findings import WHOLE
-from adknb.compare.records import COUNTED_CHANNELS, StepRecord
+from adknb.compare.measured import is_done, is_done_row
+from adknb.compare.records import COUNTED_CHANNELS, StepRecord, TrialRecord
 from adknb.tables.frame import Kind, Row, frame
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def by_input(comparison: Comparison) -> pd.DataFrame:
 
 
 def summary_rows(comparison: Comparison) -> list[Row]:
-    """Means are over the rows of the step without an error; those of the whole (`step` is empty) over whole trials."""
+    """Means, and `n`, are over the trials in which the step came to its end; those of the whole (`step` is empty) over whole
+    trials. `saved` is over what both variants have."""
     listed: list[Row] = []
     first = comparison.names[0]
     for variant in comparison.names:
@@ -89,7 +91,7 @@ def summary_rows(comparison: Comparison) -> list[Row]:
             listed.append({
                 "variant": variant,
                 "step": step,
-                "n": len({row["input"] for row in own if not row["error"]}),
+                "n": len({name for name, _ in _trials(own)}),
                 **{name: _mean_of_trials(own, name) for name in ("input_tokens", "output_tokens", "cost", "ms")},
                 "saved": -saved.difference if saved is not None else None,
                 "saved_percent": _percent(-saved.difference, saved.before) if saved is not None else None,
@@ -110,14 +112,19 @@ def summary_rows(comparison: Comparison) -> list[Row]:
 
 
 def token_rows(comparison: Comparison) -> list[Row]:
-    """Means a run, as counted; `input_tokens` as the rows have them; `cumulative` adds `input_tokens` up over the steps."""
+    """Means each time the step runs, as counted; `input_tokens` as the rows have them.
+
+    `cumulative` is what a trial has sent up to and with this step, its turns together: a mean over whole trials, so that it
+    ends at the `input_tokens` of the whole in `summary_rows`, also where a step does not run in each.
+    """
     listed: list[Row] = []
     for variant in comparison.names:
+        whole = [record for record in comparison.records if record.variant == variant and not record.error]
         cumulative = 0.0
         for step in comparison.steps:
             records = _records(comparison, variant, step)
             asked = _mean(record.input_tokens for record in records)
-            cumulative += asked or 0.0
+            cumulative += _mean(_sent(record, step) for record in whole) or 0.0
             listed.append({
                 "variant": variant,
                 "step": step,
@@ -207,25 +214,39 @@ def _kind(values: Sequence[Any]) -> Kind:
 
 
 def _records(comparison: Comparison, variant: str, step: str) -> list[StepRecord]:
-    """The step's records under a variant, those that failed left out."""
+    """The step's records under a variant, those that failed or were interrupted left out."""
     return [
         each
         for record in comparison.records
         if record.variant == variant
         for each in record.steps
-        if each.step == step and not each.error
+        if each.step == step and is_done(each)
     ]
 
 
-def _mean_of_trials(own: Sequence[Row], name: str) -> float | None:
-    """The mean over trials of a trial's sum; trials with an error, and absent values, left out."""
-    trials: dict[tuple[str, int], float] = {}
-    failed = {(row["input"], row["repeat"]) for row in own if row["error"]}
+def _sent(record: TrialRecord, step: str) -> int:
+    """The input tokens of a step over all turns of a trial."""
+    return sum(each.input_tokens for each in record.steps if each.step == step)
+
+
+def _trials(own: Iterable[Row]) -> list[tuple[str, int]]:
+    """Input and repeat of each trial whose rows all came to their end."""
+    trials: dict[tuple[str, int], bool] = {}
     for row in own:
         trial = (row["input"], row["repeat"])
-        if trial not in failed and row[name] is not None:
-            trials[trial] = trials.get(trial, 0.0) + row[name]
-    return _mean(trials.values())
+        trials[trial] = trials.get(trial, True) and is_done_row(row)
+    return [trial for trial, is_whole in trials.items() if is_whole]
+
+
+def _mean_of_trials(own: Sequence[Row], name: str) -> float | None:
+    """The mean over trials of a trial's sum; trials that did not come to their end, and absent values, left out."""
+    whole = set(_trials(own))
+    sums: dict[tuple[str, int], float] = {}
+    for row in own:
+        trial = (row["input"], row["repeat"])
+        if trial in whole and row[name] is not None:
+            sums[trial] = sums.get(trial, 0.0) + row[name]
+    return _mean(sums.values())
 
 
 def _share(own: Sequence[Row], name: str) -> float | None:

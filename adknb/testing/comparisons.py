@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from adknb.compare.comparison import Comparison
+from adknb.compare.findings import WHOLE
 from adknb.compare.measured import Row
 from adknb.core.errors import SpecError, near_names
 from adknb.core.escape import one_line
@@ -28,19 +29,28 @@ def assert_comparison(
 ) -> None:
     """Fail unless every variant (or those named) keeps within what is allowed against the first one.
 
-    `token_growth` is by what share a step's mean input tokens may exceed the first variant's (0.05 allows 5 %). `flips` is
-    how many answers may change their category, `changes` how many may change at all (any number when None), `errors`
-    how many rows may have failed, each for one variant over all steps (or those named). `as_expected` is the least share of
-    expected answers that must be right. A comparison with missing trials fails too. Raises `SpecError` for a variant or
-    step that there is not; the AssertionError names variant, step and inputs.
+    `token_growth` is by what share a step's mean input tokens may exceed the first variant's (0.05 allows 5 %), and those
+    of the whole pipeline, when no steps are named: a step may run under one variant alone. `flips` is how many answers may
+    change their category, `changes` how many may change at all (any number when None), `errors` how many rows may have
+    failed, each for one variant over all steps (or those named); the first variant may have as many errors.
+    `as_expected` is the least share of expected answers that must be right. A comparison with missing trials fails too.
+    Raises `SpecError` for a variant or step that there is not, and for a comparison of one variant; the AssertionError
+    names variant, step and inputs.
     """
-    chosen = _known("variant", comparison.names[1:], variants)
+    first, *others = comparison.names
+    if not others:
+        raise SpecError(f"assert_comparison: there is only the variant {first!r}, so nothing to hold against it")
+    chosen = _known("variant", others, variants)
     looked_at = _known("step", comparison.steps, steps)
     rows = [row for row in comparison.rows if row["step"] in looked_at or not row["step"]]
     faults = [f"{comparison.missing} trials are missing"] if comparison.missing else []
+    faults += _beyond(
+        first, "errors", [row for row in rows if row["variant"] == first and row["error"]], errors, "error"
+    )
     for variant in chosen:
         own = [row for row in rows if row["variant"] == variant]
-        faults += _grown(comparison, variant, looked_at, token_growth)
+        grown = list(_grown(comparison, variant, looked_at, token_growth))
+        faults += grown or (_grown(comparison, variant, [WHOLE], token_growth) if steps is None else [])
         faults += _beyond(variant, "flipped answers", [row for row in own if row["flip"]], flips, "flip")
         if changes is not None:
             faults += _beyond(
@@ -58,8 +68,9 @@ def _grown(comparison: Comparison, variant: str, steps: Sequence[str], allowed: 
         found = comparison.finding(variant, step).tokens
         if found is not None and found.after > found.before * (1 + allowed):
             growth = 100 * found.difference / found.before if found.before else float("inf")
+            where = step or "over all steps"
             yield (
-                f"{variant!r}, {step}: input tokens grew from {found.before:,.1f} to {found.after:,.1f} a run "
+                f"{variant!r}, {where}: input tokens grew from {found.before:,.1f} to {found.after:,.1f} a run "
                 f"({growth:.1f} %, allowed {100 * allowed:.1f} %; n = {found.n})"
             )
 

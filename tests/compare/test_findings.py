@@ -10,6 +10,7 @@ import pytest
 from adknb import Comparison, LlmAgent, ScriptedModel, SequentialAgent, SpecError, Variant, compare_variants
 from adknb.core.requests import LlmRequest
 from adknb.testing import assert_comparison
+from tests.notebook.comparisons import comparison, step, trial
 
 
 def pipeline() -> SequentialAgent:
@@ -90,6 +91,53 @@ def test_a_variant_that_differs_from_itself_as_much_shows_nothing() -> None:
     )
 
 
+def test_a_repeat_that_failed_under_one_variant_is_left_out_of_both() -> None:
+    """Of three repeats `none` fails at the first: what is left is equal, repeat by repeat."""
+    tokens, said = (90, 10, 20), ("APPROVE", "REJECT", "REJECT")
+    failed = trial("none", "1", step("A", 1, "", error="ModelError: no", status="failed"), error="ModelError: no")
+    made = comparison(
+        [*(trial("default", "1", step("A", tokens[each], said[each]), repeat=each) for each in range(3)),
+         failed, *(trial("none", "1", step("A", tokens[each], said[each]), repeat=each) for each in (1, 2))],
+        repeats=3, agents=["A"],
+    )  # fmt: skip
+    found = made.finding("none", "A")
+    assert found.tokens is not None
+    assert found.answers is not None
+    assert (found.tokens.before, found.tokens.after) == (15.0, 15.0)
+    assert (found.answers.disagreement, found.answers.floor, found.answers.repeats) == (0.0, 0.0, 2)
+
+
+def test_a_step_that_its_sibling_s_failure_ended_is_no_changed_answer() -> None:
+    whole = [step("A", 20, "APPROVE"), step("B", 20, "APPROVE")]
+    ended = [step("A", 20, "", status="interrupted"), step("B", 20, "", status="failed", error="ModelError: gone")]
+    made = comparison(
+        [trial("default", "1", *whole), trial("default", "2", *whole), trial("none", "1", *whole),
+         trial("none", "2", *ended, error="ModelError: gone")],
+        agents=["A", "B"],
+    )  # fmt: skip
+    for name in ("A", "B"):
+        answers = made.finding("none", name).answers
+        assert answers is not None
+        assert (answers.n, answers.same) == (1, 1)
+    assert list(made.summary["n"]) == [2, 2, 2, 1, 1, 1]
+    assert list(made.tokens["runs"]) == [2, 2, 1, 1]
+
+
+def test_a_function_of_categories_is_asked_once_an_answer() -> None:
+    asked: list[str] = []
+
+    def category(answer: str) -> str:
+        asked.append(answer)
+        raise ValueError("no")
+
+    made = comparison(
+        [trial(variant, "1", step("A", 20, f"from {variant}")) for variant in ("default", "none", "v")],
+        variants=["default", "none", "v"], agents=["A"], categories=category,
+    )  # fmt: skip
+    assert len(made.measured.failed["categories"]) == 3
+    assert asked == ["from default", "from none", "from v"]
+
+
 def test_free_texts_have_no_directions() -> None:
     comparison = compared(12, lambda request: f"A text about {ticket(request)} of {len(request.contents)}")
     assert not comparison.finding("none", "Check").by_category
@@ -142,6 +190,33 @@ def test_assert_comparison_fails_on_errors_and_on_expectations() -> None:
         AssertionError, match=r"'none': no input says what is expected, so as_expected=0\.5 cannot be judged"
     ):
         assert_comparison(compared(2), as_expected=0.5)
+
+
+def test_assert_comparison_sees_a_step_that_only_the_variant_has() -> None:
+    made = comparison([
+        trial("default", "1", step("DraftAgent", 100, "We are on it.")),
+        trial("none", "1", step("DraftAgent", 90, "We are on it."), step("DraftAgent#2", 90, "We are on it.")),
+    ])  # fmt: skip
+    with pytest.raises(
+        AssertionError, match=r"'none', over all steps: input tokens grew from 100\.0 to 180\.0 a run \(80\.0 %"
+    ):
+        assert_comparison(made)
+    assert_comparison(made, token_growth=0.8)
+    assert_comparison(made, steps=["DraftAgent"])
+
+
+def test_assert_comparison_sees_that_the_first_variant_failed() -> None:
+    made = comparison([
+        trial("default", "1", step("DraftAgent", 100, "", error="ModelError: no", status="failed"), error="ModelError: no"),
+        trial("none", "1", step("DraftAgent", 900, "We are on it.")),
+    ])  # fmt: skip
+    with pytest.raises(AssertionError, match=r"'default': 1 errors, allowed 0\n  DraftAgent, input 1: ModelError: no"):
+        assert_comparison(made)
+
+
+def test_assert_comparison_needs_something_to_compare() -> None:
+    with pytest.raises(SpecError, match="there is only the variant 'default', so nothing to hold against it"):
+        assert_comparison(compared(2, variants=["default"]))
 
 
 def test_assert_comparison_knows_its_variants_and_steps() -> None:

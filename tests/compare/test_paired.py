@@ -250,9 +250,33 @@ def test_a_step_of_the_supplier_that_fails_is_the_last_one() -> None:
         ("default", 1, "A", "completed", "A", "", True),
         ("default", 1, "B", "failed", "", "ModelError: agent 'B': too much", None),
         ("none", 1, "A", "completed", "A", "", True),
-        ("none", 1, "B", "completed", "B", "", None),
-    ]
-    assert [record.error for record in comparison.records] == ["ModelError: agent 'B': too much", ""]
+        (
+            "none", 1, "B", "completed", "B",
+            "RunStateError: 'default' supplies the history, and its run failed: ModelError: agent 'B': too much", None,
+        ),
+    ]  # fmt: skip
+    assert [(record.answer, record.error.partition(":")[0]) for record in comparison.records] == [
+        ("", "ModelError"), ("", "RunStateError"),
+    ]  # fmt: skip
+
+
+def test_where_the_supplier_failed_no_answer_is_taken_for_the_final_one() -> None:
+    def answer(request: LlmRequest) -> str:
+        if request.agent == "B" and "hello" in texts(request):
+            raise ModelError("too much")
+        return request.agent
+
+    inputs = [{"message": "hello", "expected": "B"}, {"message": "bye", "expected": "C"}]
+    comparison = paired(three_steps(), inputs, model=Asked(answer))
+    assert picked(comparison, "variant", "input", "step", "as_expected") == [
+        ("default", "1", "A", None), ("default", "1", "B", None),
+        ("default", "2", "A", None), ("default", "2", "B", None), ("default", "2", "C", True),
+        ("none", "1", "A", None), ("none", "1", "B", None),
+        ("none", "2", "A", None), ("none", "2", "B", None), ("none", "2", "C", True),
+    ]  # fmt: skip
+    whole = comparison.summary.query("step == ''")
+    assert list(whole["n"]) == [1, 1]
+    assert list(whole["errors"]) == [1, 1]
 
 
 def test_a_turn_that_cannot_begin_asks_no_step_of_the_turn_before_again() -> None:
@@ -271,8 +295,12 @@ def test_a_turn_that_cannot_begin_asks_no_step_of_the_turn_before_again() -> Non
         ("default", 1, "A", ""),
         ("default", 1, "B", "AgentError: agent 'two': before_agent_callback before raised ValueError: no second turn"),
         ("none", 1, "A", ""),
-        ("none", 1, "B", ""),
-    ]
+        (
+            "none", 1, "B",
+            "RunStateError: 'default' supplies the history, and its run failed: AgentError: agent 'two': "
+            "before_agent_callback before raised ValueError: no second turn",
+        ),
+    ]  # fmt: skip
 
 
 def test_rules_of_one_s_own_are_refused() -> None:

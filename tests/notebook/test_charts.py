@@ -94,9 +94,19 @@ def test_growth_goes_on_over_the_turns_of_conversations_and_leaves_out_what_fail
     made = comparison([trial("default", "1", *turns), trial("none", "1", *failed, error="ValueError: no")])
     grown = growth(made)
     assert grown.places == ["1 · A", "1 · B", "2 · A", "2 · B"]
-    assert grown.totals == [[10.0, 30.0, 60.0, 100.0], [10.0, None, None, None]]
+    assert grown.totals == [[10.0, 30.0, 60.0, 100.0], [None, None, None, None]]
     assert growth_spec(made)["title"]["text"] == "How they add up, by turn and step"
-    assert len(values(growth_spec(made), "point")) == 5
+    assert len(values(growth_spec(made), "point")) == 4
+
+
+def test_a_step_that_runs_in_one_trial_of_four_adds_a_quarter_of_its_tokens() -> None:
+    """So the lines end at the tokens of the whole."""
+    records = [trial("default", str(number), step("A", 100, "go")) for number in (1, 2, 3)]
+    made = comparison([*records, trial("default", "4", step("A", 100, "go"), step("A#2", 80, "go"))])
+    assert growth(made).totals[0] == [100.0, 120.0]
+    assert list(made.tokens["cumulative"])[:2] == [100.0, 120.0]
+    assert list(made.tokens["input_tokens"])[:2] == [100.0, 80.0]
+    assert list(made.summary["input_tokens"])[:3] == [100.0, 80.0, 120.0]
 
 
 def test_means_are_over_trials_and_repeats() -> None:

@@ -86,7 +86,8 @@ class StepTables:
             return [] if row["saved"] is None else ["0"]
         share = f" ({row['saved_percent']:.0f} %)" if row["saved_percent"] is not None else ""
         said = f"{_rounded(row['saved'])}{share}"
-        if row["n"] < self._least:
+        tokens = self._comparison.finding(row["variant"], row["step"]).tokens
+        if tokens is None or tokens.n < self._least:
             return [said]  # an interval of so few inputs is too short to be believed
         interval = f"{_rounded(row['saved_from'])} to {_rounded(row['saved_to'])}"
         return [said, interval if row["concluded"] else f"{interval}, not concluded"]
