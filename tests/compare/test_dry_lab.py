@@ -134,6 +134,15 @@ def test_another_prompt_is_the_one_that_a_run_would_have_sent() -> None:
         )
 
 
+def test_another_prompt_reads_the_state_as_it_was_when_it_was_sent() -> None:
+    run = Runner(two_steps(), model="echo").run("hello")
+    comparison = dry(run, [Variant("v2", prompts={"A": "{a?}{b?}.", "B": "{a?}{b?}."})])
+    first, second = (step.prompts[0] for step in comparison.records[0].steps)
+    assert [[piece.text for piece in prompt if piece.role == "system"][:2] for prompt in (first, second)] == [
+        [".", "\n\n"], ["hello", "."],
+    ]  # fmt: skip
+
+
 def test_the_pipeline_as_it_is_now_gives_the_prompts() -> None:
     """A run may be older than an edit of its pipeline: what is compared is the pipeline that was given."""
     run = Runner(two_steps(), model="echo").run("hello")

@@ -44,8 +44,9 @@ def callback(source: str, **names: Any) -> Callable[..., Any]:
 
 GUARD = """
     LIMIT = 3
+    DEEP = 1
     def helper(text):
-        return len(text) > LIMIT
+        return len(text) > LIMIT and any((lambda: DEEP)() for _ in text)
     def f(context, kept=("a", "b")):
         if helper(context.state["draft"]) in {"yes", "no"}:
             return "short"
@@ -85,6 +86,7 @@ def test_where_code_stands_and_what_is_said_beside_it_counts_for_nothing() -> No
     ("before", "after"),
     [
         ("LIMIT = 3", "LIMIT = 4"),
+        ("DEEP = 1", "DEEP = 2"),
         ("> LIMIT", ">= LIMIT"),
         ('"draft"', '"triage"'),
         ('("a", "b")', '("a", "c")'),

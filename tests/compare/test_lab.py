@@ -152,6 +152,18 @@ def test_each_input_starts_from_its_own_state() -> None:
     assert comparison.input(1).state == {"user:tier": "silver", "n": 2}
 
 
+@pytest.mark.parametrize("kind", ["run", "paired"])
+def test_a_start_state_is_that_of_the_first_turn(kind: Any) -> None:
+    asked = Asked(lambda request: f"after {system(request).partition('.')[0]}")
+    pipeline = LlmAgent(name="A", instruction="{said}.", output_key="said")
+    inputs = [{"messages": ["one", "two"], "state": {"said": "start"}}]
+    comparison = compare_variants(pipeline, inputs, ["default", "none"], kind=kind, model=asked)
+    assert picked(comparison, "variant", "turn", "answer") == [
+        ("default", 1, "after start"), ("default", 2, "after after start"),
+        ("none", 1, "after start"), ("none", 2, "after after start"),
+    ]  # fmt: skip
+
+
 # failures
 
 

@@ -170,10 +170,15 @@ def test_what_a_progress_raises_ends_the_comparison_as_it_is() -> None:
         if progress.done:
             raise SpecError("no more")
 
-    store = Store()
+    async def answer(request: LlmRequest) -> str:
+        await asyncio.sleep(0.01)
+        return "done"
+
+    store, asked = Store(), Asked(answer)
     with pytest.raises(SpecError, match="no more"):
-        compare_variants(single(), INPUTS, ["default"], model=Asked({"A": "done"}), progress=fail, store=store)
-    assert len(store) > 0
+        compare_variants(single(), INPUTS, ["default"], model=asked, progress=fail, store=store, concurrency=1)
+    assert len(store) == 1
+    assert len(asked.requests) == 2  # the second was under way
 
 
 def test_trials_that_were_finished_and_not_yet_counted_are_kept() -> None:
