@@ -21,9 +21,9 @@ Measure: TypeAlias = Callable[..., Any]
 
 Row: TypeAlias = dict[str, Any]
 
-COLUMNS: Final = (
 INTERRUPTED: Final = "interrupted"
 
+COLUMNS: Final = (
     "variant", "input", "repeat", "step", "turn", "status", "error", "requests", "input_tokens", "output_tokens",
     "counted_by", "cost", "ms", "answer", "equal", "similarity", "fields_equal", "category", "flip", "as_expected",
     "schema_valid", "guarded", "tools_called", "leaked", "sent_twice", *COUNTED_CHANNELS, "model", "temperature", "seed",
@@ -92,12 +92,12 @@ class Measured:
                 answers.setdefault(step.agent, []).append(step.answer)
         self._categories = {agent: measuring.categories_of(agent, said) for agent, said in answers.items()}
         self.rules = {agent: categories.rule for agent, categories in self._categories.items() if categories.rule}
+        self._found = {id(step): self._category(step, record) for record in records for step in record.steps}
         first = measuring.variants[0].name
         self._base = {(record.input, record.repeat): record for record in records if record.variant == first}
         self.rows = [row for record in records for row in self._rows_of(record)]
 
     def _rows_of(self, record: TrialRecord) -> list[Row]:
-        self._found = {id(step): self._category(step, record) for record in records for step in record.steps}
         base = self._base.get((record.input, record.repeat))
         compared = {(step.turn, step.step): step for step in base.steps} if base is not None else {}
         if not record.steps:
