@@ -4,13 +4,15 @@ import re
 
 import pytest
 
-from adknb import LlmAgent, LoopAgent, RunConfig, Runner, ScriptedModel, SequentialAgent
+from adknb import LlmAgent, LoopAgent, Run, RunConfig, Runner, ScriptedModel, SequentialAgent
 from adknb.core.errors import SpecError
 from adknb.notebook.bench import Bench
+from adknb.notebook.explorer.comparisons import ComparisonExplorer
 from adknb.notebook.explorer.explorer import Explorer
 from adknb.notebook.explorer.static import explorer_html, explorer_text
 from adknb.notebook.verbs.explore import explorer_of
 from tests.factories import DRAFT
+from tests.notebook.comparisons import ten
 from tests.notebook.explored import MESSAGE, explored, ticket_bench, words
 from tests.notebook.notebook import Notebook
 
@@ -101,27 +103,49 @@ def test_the_verb_shows_text_in_a_terminal_and_returns_the_explorer(notebook: No
     assert notebook.run("%adk explore").text.removeprefix("Out[0]: ").startswith("Explorer of p · not run yet\n")
     notebook.run("%%pipeline p\nHi.")
     output = notebook.run("%adk explore")
-    assert output.text.removeprefix("Out[0]: ").startswith(f"Explorer of p · run {notebook.last.id} · completed · 3 steps")
+    assert output.text.removeprefix("Out[0]: ").startswith(
+        f"Explorer of p · run {notebook.last.id} · completed · 3 steps"
+    )
     assert output.value.explorer.run is notebook.last
     assert output.value.widget is None
 
 
 def test_what_is_explored() -> None:
     bench = ticket_bench()
-    assert (explorer_of(bench, None).pipeline, explorer_of(bench, "ticket").run) == ("ticket", None)
+
+    def found(what: str | None) -> tuple[str, Run | None]:
+        explorer = explorer_of(bench, what)
+        assert isinstance(explorer, Explorer)
+        return explorer.pipeline, explorer.run
+
+    assert found(None) == ("ticket", None)
+    assert found("ticket") == ("ticket", None)
     first, second = bench.run("ticket", "One."), bench.run("ticket", "Two.")
     bench.namespace["mine"] = first
-    assert explorer_of(bench, None).run is second
-    assert explorer_of(bench, "ticket").run is second
-    assert explorer_of(bench, "mine").run is first
-    assert explorer_of(bench, first.id[:6]).run is first
+    assert found(None) == ("ticket", second)
+    assert found("ticket") == ("ticket", second)
+    assert found("mine") == ("ticket", first)
+    assert found(first.id[:6]) == ("ticket", first)
+
+
+def test_a_comparison_is_explored_by_its_name_and_while_it_is_the_newest_result() -> None:
+    bench = ticket_bench()
+    bench.namespace["comparison"] = made = ten()
+    assert isinstance(explorer_of(bench, "comparison"), ComparisonExplorer)
+    bench.newest = made
+    newest = explorer_of(bench, None)
+    assert isinstance(newest, ComparisonExplorer)
+    assert newest.comparison is made
 
 
 @pytest.mark.parametrize(
     ("what", "message"),
     [
-        ("tickt", "there is no pipeline, run or variable 'tickt' to explore. Did you mean 'ticket'? %adk runs has the runs' ids."),
-        ("number", "'number' is a variable of type int; explore takes a pipeline or a run"),
+        (
+            "tickt",
+            "there is no pipeline, run or variable 'tickt' to explore. Did you mean 'ticket'? %adk runs has the runs' ids.",
+        ),
+        ("number", "'number' is a variable of type int; explore takes a pipeline, a run or a comparison"),
     ],
 )
 def test_what_cannot_be_explored(what: str, message: str) -> None:

@@ -10,7 +10,8 @@ import pytest
 from adknb import Content, LlmRequest, LlmResponse
 from adknb.notebook.bench import Bench
 from adknb.notebook.explorer.explorer import Explorer
-from adknb.notebook.explorer.widget import INTERRUPT, ExplorerWidget, Part
+from adknb.notebook.explorer.parts import Part
+from adknb.notebook.explorer.widget import INTERRUPT, ExplorerWidget
 from adknb.notebook.pipelines import AgentOptions
 from tests.factories import TRIAGE
 from tests.notebook.explored import MESSAGE, explored, ticket_bench, words

@@ -4,6 +4,8 @@
 const DEBOUNCE = 250; // milliseconds after the last key before the kernel is asked for lint
 const PATIENCE = 1500; // milliseconds without an answer before the kernel is called busy
 
+const ITEM = "[data-step][tabindex]"; // a step of the strip, or an input of a comparison
+
 const KEYS = [
   ["← →", "select the step before or after (in the strip)"],
   ["Home, End", "select the first or last step (in the strip)"],
@@ -18,6 +20,12 @@ const KEYS = [
   ["g", "run to the end"],
   ["u", "undo"],
   ["c", "cancel the run"],
+  ["?", "show or hide this list"],
+];
+const GRID_KEYS = [
+  ["↑ ↓", "select the input before or after"],
+  ["Home, End", "select the first or last input of the page"],
+  ["[ ]", "turn the page"],
   ["?", "show or hide this list"],
 ];
 const PRESSES = {
@@ -45,9 +53,10 @@ function renderStrip({ model, el }) {
   const hides = element("style");
   const says = element("div", { class: "adknb-dim adknb-says-busy", role: "status", "aria-live": "polite" });
   const strip = element("div");
+  const isStrip = model.get("kind") === "strip";
   const help = element("button", { class: "jupyter-button adknb-help-button", type: "button", "aria-expanded": "false" }, "Keys (?)");
   const keys = element("div", { class: "adknb-keys", hidden: "" });
-  for (const [key, meaning] of KEYS) keys.append(element("kbd", {}, key), element("span", {}, meaning));
+  for (const [key, meaning] of isStrip ? KEYS : GRID_KEYS) keys.append(element("kbd", {}, key), element("span", {}, meaning));
   el.append(hides, strip, says, help, keys);
   let root = null;
   let waiting = 0;
@@ -77,25 +86,26 @@ function renderStrip({ model, el }) {
   const draw = () => {
     const hadFocus = strip.contains(document.activeElement);
     strip.innerHTML = model.get("html");
-    const chosen = strip.querySelector('[aria-selected="true"]') ?? strip.querySelector('[role="option"]');
+    const chosen = strip.querySelector('[aria-selected="true"], [aria-pressed="true"]') ?? strip.querySelector(ITEM);
     chosen?.setAttribute("tabindex", "0");
     if (hadFocus) chosen?.focus({ preventScroll: true });
     const list = strip.querySelector(".adknb-strip");
     if (chosen && list) list.scrollLeft = Math.max(0, chosen.offsetLeft + chosen.offsetWidth - list.clientWidth);
   };
   const drawTwin = () => {
+    if (!model.get("data").twin) return;
     const twin = `.adknb-twin[data-explorer="${Number(model.get("data").twin)}"]`;
     hides.textContent = `${twin} { display: none } .jp-OutputArea-child:has(${twin}) { display: none }`;
   };
 
   strip.addEventListener("click", (event) => {
-    const option = event.target.closest('[role="option"]');
+    const option = event.target.closest(ITEM);
     if (option) { option.focus({ preventScroll: true }); select(option.dataset.step); }
   });
 
   const move = (event) => {
-    const options = [...strip.querySelectorAll('[role="option"]')];
-    const here = options.indexOf(event.target.closest('[role="option"]'));
+    const options = [...strip.querySelectorAll(ITEM)];
+    const here = options.indexOf(event.target.closest(ITEM));
     if (here < 0) return false;
     const places = { ArrowLeft: here - 1, ArrowUp: here - 1, ArrowRight: here + 1, ArrowDown: here + 1, Home: 0, End: options.length - 1 };
     if (!(event.key in places)) {
@@ -114,7 +124,7 @@ function renderStrip({ model, el }) {
     if (key === "e") {
       const editor = root.querySelector(".adknb-editor textarea");
       if (editor) editor.focus();
-      else root.querySelectorAll(".widget-toggle-buttons button")[0]?.click();
+      else root.querySelector(".widget-toggle-buttons button")?.click();
       return true;
     }
     const tab = Number(key) >= 1 && root.querySelectorAll(".widget-toggle-buttons button")[Number(key) - 1];
@@ -249,6 +259,6 @@ function renderEditor({ model, el }) {
 
 export default {
   render(context) {
-    return context.model.get("kind") === "strip" ? renderStrip(context) : renderEditor(context);
+    return context.model.get("kind") === "editor" ? renderEditor(context) : renderStrip(context);
   },
 };

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 from IPython.core.getipython import get_ipython
 
-from adknb.core.views import Viewed
+from adknb.core.views import Viewed, card_html
+from adknb.notebook.explorer.comparisons import ComparisonExplorer
 from adknb.notebook.explorer.explorer import Explorer
-from adknb.notebook.explorer.static import explorer_html, explorer_text
+from adknb.notebook.explorer.static import explorer_html, explorer_text, twin
 from adknb.notebook.shown import display
 
 WIDGET: Final = "application/vnd.jupyter.widget-view+json"
@@ -21,7 +22,7 @@ _open: dict[str, Opened] = {}
 class Opened(Viewed):
     """What `%adk explore` returns. `explorer` does from code what the widget's buttons do."""
 
-    def __init__(self, explorer: Explorer) -> None:
+    def __init__(self, explorer: Explorer | ComparisonExplorer) -> None:
         self.explorer = explorer
         self.widget: Any = None
         """The live widget; None where there is none."""
@@ -31,9 +32,13 @@ class Opened(Viewed):
         return f"Opened({self.explorer!r})"
 
     def to_html(self) -> str:
+        if isinstance(self.explorer, ComparisonExplorer):
+            return twin(self.explorer, card_html(self.explorer.comparison))
         return explorer_html(self.explorer)
 
     def __str__(self) -> str:
+        if isinstance(self.explorer, ComparisonExplorer):
+            return str(self.explorer.comparison)
         return explorer_text(self.explorer)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
@@ -45,16 +50,22 @@ class Opened(Viewed):
         self._twin = display(self._repr_mimebundle_(), raw=True, display_id=True)
         cell = cell_at_front_end()
         if cell is not None:
-            from adknb.notebook.explorer.widget import ExplorerWidget
-
             before = _open.pop(cell, None)
             if before is not None:
                 before.widget.close()
-            self.widget = ExplorerWidget(self.explorer, self._update_twin)
+            self.widget = self._make_widget()
             _open[cell] = self
             shell: Any = get_ipython()
             shell.events.register("post_run_cell", refresh_all)
             display({WIDGET: self.widget.view, "text/plain": ""}, raw=True)
+
+    def _make_widget(self) -> Any:
+        from adknb.notebook.explorer.comparison_widget import ComparisonWidget
+        from adknb.notebook.explorer.widget import ExplorerWidget
+
+        if isinstance(self.explorer, ComparisonExplorer):
+            return ComparisonWidget(self.explorer)
+        return ExplorerWidget(self.explorer, self._update_twin)
 
     def _update_twin(self) -> None:
         self._twin.update(self._repr_mimebundle_(), raw=True)

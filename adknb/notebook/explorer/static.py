@@ -38,10 +38,13 @@ def css() -> str:
 
 
 def explorer_html(explorer: Explorer) -> str:
-    """Every step with its tabs' content, folded. `data-explorer` names the live explorer beside it, which hides the twin."""
-    return (
-        f'<div class="adknb-twin" data-explorer="{id(explorer)}"><style>{css()}</style>{card(*_pieces(explorer))}</div>'
-    )
+    """Every step with its tabs' content, folded."""
+    return twin(explorer, card(*_pieces(explorer)))
+
+
+def twin(explorer: object, html: str) -> str:
+    """The card `html` as the twin of a live explorer, which hides it; `data-explorer` names that."""
+    return f'<div class="adknb-twin" data-explorer="{id(explorer)}"><style>{css()}</style>{html}</div>'
 
 
 def explorer_text(explorer: Explorer) -> str:

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from importlib.resources import files
+from collections.abc import Callable
 from typing import Any, Final
 
-import anywidget
 import ipywidgets as widgets
-import traitlets
 
 from adknb.core.errors import AdknbError
 from adknb.core.escape import escape, one_line
 from adknb.core.run import Run
 from adknb.notebook.cards.error_card import error_box
 from adknb.notebook.cards.html import block, box, heading
-from adknb.notebook.cards.style import style
 from adknb.notebook.explorer.drafts import as_message
 from adknb.notebook.explorer.explorer import TABS, Explorer
 from adknb.notebook.explorer.panes import pane
+from adknb.notebook.explorer.parts import Part, answer_anywhere, choose, plain_button, view_of, with_children
 from adknb.notebook.explorer.pieces import bare
 from adknb.notebook.explorer.reading import STRATEGIES
 from adknb.notebook.explorer.redraw import Redraw
-from adknb.notebook.explorer.static import css
 from adknb.notebook.explorer.strip_html import strip_html
 from adknb.notebook.explorer.watch import watch
 from adknb.tables.session import message_text
@@ -43,18 +39,6 @@ BUTTONS: Final = (
     ("cancel", "Cancel", "End the run that is going on"),
 )
 """Each operation's name, its button's words, and what it does."""
-
-
-class Part(anywidget.AnyWidget):
-    """A part that the module draws: `kind` is `strip` or `editor`. `html` is escaped already; `data` is set as text."""
-
-    _esm = files(__package__).joinpath("explorer.js").read_text(encoding="utf-8")
-    _css = style().removeprefix("<style>").removesuffix("</style>") + css()
-    kind = traitlets.Unicode().tag(sync=True)
-    html = traitlets.Unicode().tag(sync=True)
-    data = traitlets.Dict().tag(sync=True)
-    beat = traitlets.Int().tag(sync=True)
-    """Counts what the kernel has answered, so that the browser knows when it waits."""
 
 
 class ExplorerWidget:
@@ -83,8 +67,8 @@ class ExplorerWidget:
         self._tabs = widgets.ToggleButtons(options=TABS, tooltips=[f"{tab} (key {n})" for n, tab in enumerate(TABS, 1)])
         self._tabs.style.button_width = "auto"
         self._pages = [
-            self._plain_button("‹", "The page before", "adknb-do-back", lambda _: self._turn(-1)),
-            self._plain_button("›", "The next page", "adknb-do-on", lambda _: self._turn(1)),
+            plain_button("‹", "The page before", "adknb-do-back", lambda _: self._turn(-1)),
+            plain_button("›", "The next page", "adknb-do-on", lambda _: self._turn(1)),
         ]
         self._requests = widgets.Dropdown(description="Request", layout=widgets.Layout(width="auto"))
         self._says = widgets.HTML()
@@ -93,7 +77,7 @@ class ExplorerWidget:
             placeholder="The user's message", layout=widgets.Layout(width="100%", height="54px")
         )
         self._message.add_class("adknb-new-message")
-        start = self._plain_button("Run anew", "Run the pipeline on this message", "adknb-do-start", self._start)
+        start = plain_button("Run anew", "Run the pipeline on this message", "adknb-do-start", self._start)
         self._start_button = start
         self._menus()
         self.box = widgets.VBox([
@@ -115,7 +99,7 @@ class ExplorerWidget:
     @property
     def view(self) -> dict[str, Any]:
         """The widget's place in an output."""
-        return {"version_major": 2, "version_minor": 0, "model_id": self.box.model_id}
+        return view_of(self.box)
 
     # what is drawn
 
@@ -127,8 +111,8 @@ class ExplorerWidget:
                 self._draw(error)
             finally:
                 self._drawing = False
-            for each in _with_children(self.box):
-                _answer_anywhere(each.comm)
+            for each in with_children(self.box):
+                answer_anywhere(each.comm)
 
     def _draw(self, error: BaseException | None) -> None:
         explorer = self.explorer
@@ -166,14 +150,14 @@ class ExplorerWidget:
         options = [(_run_label(run), run.id) for run in runs]
         compared = explorer.compared[0].id if explorer.compared is not None else None
         known = {run.id for run in runs}
-        _choose(self._run, options, explorer.run.id if explorer.run is not None else None)
-        _choose(self._against, [("–", ""), *options], compared if compared in known else "")
-        _choose(self._strategy, [(name, name) for name in STRATEGIES], explorer.strategy)
-        _choose(self._tabs, [(tab, tab) for tab in TABS], explorer.tab)
+        choose(self._run, options, explorer.run.id if explorer.run is not None else None)
+        choose(self._against, [("–", ""), *options], compared if compared in known else "")
+        choose(self._strategy, [(name, name) for name in STRATEGIES], explorer.strategy)
+        choose(self._tabs, [(tab, tab) for tab in TABS], explorer.tab)
         step = explorer.step
         count = len(step.requests) if step is not None else 0
         numbers = [(str(number), number) for number in range(1, min(count, 200) + 1)]
-        _choose(self._requests, numbers, min(explorer.request, count) or None)
+        choose(self._requests, numbers, min(explorer.request, count) or None)
         self._requests.layout.display = None if count > 1 else "none"
 
     def _draw_editor(self) -> None:
@@ -263,7 +247,7 @@ class ExplorerWidget:
     def close(self) -> None:
         """Take the widgets off the page, and forget them."""
         self._is_closed = True
-        for each in _with_children(self.box):
+        for each in with_children(self.box):
             each.close()
 
     # what the front end says
@@ -327,37 +311,7 @@ class ExplorerWidget:
             self.draw()
 
     def _button(self, name: str, words: str, hint: str, layout: Any) -> Any:
-        return self._plain_button(words, hint, f"adknb-do-{name}", lambda _: self.do(name), layout)
-
-    def _plain_button(self, words: str, hint: str, name: str, work: Callable[[Any], object], layout: Any = None) -> Any:
-        button = widgets.Button(
-            description=words, tooltip=hint, layout=layout or widgets.Layout(width="auto", flex="0 0 auto")
-        )
-        button.add_class(name)
-        button.on_click(work)
-        return button
-
-
-def _with_children(box: Any) -> Iterator[Any]:
-    for child in getattr(box, "children", ()):
-        yield from _with_children(child)
-    yield box
-
-
-def _answer_anywhere(comm: Any) -> None:
-    """Let the front end's words on this comm go to the subshell that it names for them.
-
-    ipykernel 7.4 takes them to the shell that spoke last on the comm, which is the main one after a cell has drawn: there they
-    would wait for the next cell's end, Cancel too.
-    """
-    vars(comm).pop("_reply_subshell_id", None)
-
-
-def _choose(menu: Any, options: list[tuple[str, Any]], value: Any) -> None:
-    """Give a menu its options and its value, without a step in between that the user did not choose."""
-    if list(menu.options) != options:
-        menu.options = options
-    menu.value = value
+        return plain_button(words, hint, f"adknb-do-{name}", lambda _: self.do(name), layout)
 
 
 def _run_label(run: Run) -> str:

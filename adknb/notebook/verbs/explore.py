@@ -5,11 +5,13 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any, Final
 
+from adknb.compare.comparison import Comparison
 from adknb.core.errors import RunStateError, SpecError, near_names
 from adknb.core.run import Run
 from adknb.core.specs import BaseAgent
 from adknb.notebook.bench import Bench
 from adknb.notebook.command import Argument, Command
+from adknb.notebook.explorer.comparisons import ComparisonExplorer
 from adknb.notebook.explorer.explorer import Explorer
 from adknb.notebook.variables import users_names
 
@@ -23,24 +25,29 @@ def explore(bench: Bench, options: Namespace) -> Opened:
     return Opened(explorer_of(bench, options.what))
 
 
-def explorer_of(bench: Bench, what: str | None) -> Explorer:
-    """An explorer of what a user names: a pipeline, a variable that holds a run, a run's id or the beginning of it; without
-    a name the last run, or the pipeline in use.
+def explorer_of(bench: Bench, what: str | None) -> Explorer | ComparisonExplorer:
+    """An explorer of what a user names: a pipeline, a variable that holds a run or a comparison, a run's id or the beginning
+    of it; without a name the newest result, or the pipeline in use.
 
     Raises `SpecError` with the near names.
     """
     if what is None:
-        last = bench.newest if isinstance(bench.newest, Run) else bench.last
-        return Explorer(bench, bench.pipeline().name) if last is None else _of_run(bench, last)
+        if isinstance(bench.newest, Comparison):
+            return ComparisonExplorer(bench.newest)
+        return Explorer(bench, bench.pipeline().name) if bench.last is None else _of_run(bench, bench.last)
     if what in bench.pipelines:
         return _of_pipeline(bench, what)
     value = bench.namespace.get(what)
     if isinstance(value, Run):
         return _of_run(bench, value)
+    if isinstance(value, Comparison):
+        return ComparisonExplorer(value)
     if isinstance(value, BaseAgent):
         return _of_pipeline(bench, what)
     if value is not None:
-        raise SpecError(f"{what!r} is a variable of type {type(value).__name__}; explore takes a pipeline or a run")
+        raise SpecError(
+            f"{what!r} is a variable of type {type(value).__name__}; explore takes a pipeline, a run or a comparison"
+        )
     try:
         return _of_run(bench, bench.record(what).run)
     except RunStateError as error:
@@ -52,7 +59,7 @@ def explorer_of(bench: Bench, what: str | None) -> Explorer:
 
 def is_explored(value: Any) -> bool:
     """Whether a variable's value can be explored."""
-    return isinstance(value, (Run, BaseAgent))
+    return isinstance(value, (Run, BaseAgent, Comparison))
 
 
 def _of_run(bench: Bench, run: Run) -> Explorer:
@@ -72,7 +79,10 @@ COMMAND: Final = Command(
     explore,
     (
         Argument(
-            "what", "a pipeline, a run's id, or a variable that holds a run; without it the last run", "?", "explored"
+            "what",
+            "a pipeline, a run's id, or a variable with a run or a comparison; without it the newest",
+            "?",
+            "explored",
         ),
     ),
     (),
