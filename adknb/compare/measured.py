@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 from adknb.compare.categories import Categories
 from adknb.compare.inputs import Input
 from adknb.compare.measures import as_expected, fields_equal, flip, leaked, schema_valid, similarity
+from adknb.compare.plain import plain
 from adknb.compare.records import COUNTED_CHANNELS, StepRecord, TrialRecord
 from adknb.compare.variants import Variant
 from adknb.core.errors import SpecError, near_names
@@ -46,7 +47,13 @@ class Measuring:
     own: Mapping[str, Measure]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.own, Mapping):
+            raise SpecError(
+                f"measures maps names to functions of the answer, such as {{'length': len}}; not {self.own!r}"
+            )
         for name, measure in self.own.items():
+            if not isinstance(name, str):
+                raise SpecError(f"the measure {name!r} names a column, so its name is text.")
             if name in COLUMNS:
                 raise SpecError(f"the measure {name!r} has the name of a column. Name it otherwise.")
             if name != visible(name):
@@ -164,7 +171,7 @@ class Measured:
 
     def _measured(self, name: str, answer: str, asked: Input) -> Any:
         try:
-            return self._own[name](answer, asked)
+            return plain(self._own[name](answer, asked))
         except Exception as error:
             self.failed.setdefault(name, []).append(f"input {asked.name}: {type(error).__name__}: {error}")
             return None

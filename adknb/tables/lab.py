@@ -93,10 +93,10 @@ def summary_rows(comparison: Comparison) -> list[Row]:
                 "step": step,
                 "n": len({name for name, _ in _trials(own)}),
                 **{name: _mean_of_trials(own, name) for name in ("input_tokens", "output_tokens", "cost", "ms")},
-                "saved": -saved.difference if saved is not None else None,
-                "saved_percent": _percent(-saved.difference, saved.before) if saved is not None else None,
-                "saved_from": -saved.interval[1] if saved is not None else None,
-                "saved_to": -saved.interval[0] if saved is not None else None,
+                "saved": _less(saved.difference) if saved is not None else None,
+                "saved_percent": _percent(_less(saved.difference), saved.before) if saved is not None else None,
+                "saved_from": _less(saved.interval[1]) if saved is not None else None,
+                "saved_to": _less(saved.interval[0]) if saved is not None else None,
                 "answers": sum(row["equal"] is not None for row in own),
                 "equal": sum(row["equal"] is True for row in own),
                 "flips": sum(row["flip"] != "" for row in own),
@@ -257,6 +257,11 @@ def _share(own: Sequence[Row], name: str) -> float | None:
 def _mean(values: Iterable[float]) -> float | None:
     listed = list(values)
     return sum(listed) / len(listed) if listed else None
+
+
+def _less(value: float) -> float:
+    """The value turned round, and 0 for 0: a saving of -0.0 looks like a loss."""
+    return 0.0 - value
 
 
 def _percent(part: float, whole: float | None) -> float | None:
