@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import Any, NamedTuple, Self
+
+from pydantic import TypeAdapter
 
 from adknb.analysis.accounts import Account
 from adknb.core.run import StepRun
@@ -66,14 +69,6 @@ class StepRecord:
     error: str = ""
     prompts: tuple[Prompt, ...] = ()
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The step of a `TrialRecord.to_dict`, as JSON keeps it."""
-        known = {name: data[name] for name in (each.name for each in fields(cls)) if name in data}
-        known["tools"] = tuple(data.get("tools", ()))
-        known["prompts"] = tuple(tuple(SentPiece(*piece) for piece in prompt) for prompt in data.get("prompts", ()))
-        return cls(**known)
-
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
@@ -97,10 +92,15 @@ class TrialRecord:
         """The same trial under the names that a later comparison has for its variant and input."""
         return self if (self.variant, self.input) == (variant, input) else replace(self, variant=variant, input=input)
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        steps = tuple(StepRecord.from_dict(step) for step in data["steps"])
-        return cls(**{**data, "steps": steps})
+    @staticmethod
+    def from_dict(data: Any) -> TrialRecord:
+        """The record that `to_dict` gave. Raises pydantic's `ValidationError` for a value of another type."""
+        return _reader().validate_python(data)
+
+
+@cache
+def _reader() -> TypeAdapter[TrialRecord]:
+    return TypeAdapter(TrialRecord)
 
 
 def _fields(record: TrialRecord | StepRecord) -> dict[str, Any]:

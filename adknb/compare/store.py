@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from pydantic import ValidationError
+
 from adknb.compare.records import TrialRecord
 from adknb.core.errors import AdknbError, SpecError
 
@@ -26,11 +28,15 @@ class Store:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        if path is not None and not isinstance(path, (str, os.PathLike)):
+            raise SpecError(f"a store is the path of a file, not {path!r}")
         self.path: Final = None if path is None else Path(path).expanduser()
         self._records: dict[str, TrialRecord] = {}
         self._end = 0
         self._lines = 0
         if self.path is not None and self.path.exists():
+            if not self.path.is_file() and not self.path.is_dir():  # a device may have no end
+                raise SpecError(f"the store {self.path} is no regular file. Name another one to keep the trials in.")
             self._read(self.path)
         self.found: Final = len(self._records)
 
@@ -127,8 +133,15 @@ def _unwritable(path: Path, error: OSError) -> SpecError:
 def _record(line: bytes, number: int, path: Path) -> TrialRecord:
     try:
         return TrialRecord.from_dict(json.loads(line)["trial"])
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise SpecError(
-            f"{path}, line {number}: it is no trial of a comparison ({type(error).__name__}: {error}). Name another file to "
-            "keep the trials in, or delete the line: its trial is asked again."
-        ) from error
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_input=False)[0]
+        raise _no_trial(path, number, f"{'.'.join(map(str, ('trial', *wrong['loc'])))}: {wrong['msg']}") from error
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise _no_trial(path, number, f"{type(error).__name__}: {error}") from error
+
+
+def _no_trial(path: Path, number: int, reason: str) -> SpecError:
+    return SpecError(
+        f"{path}, line {number}: it is no trial of a comparison ({reason}). Name another file to keep the trials in, or "
+        "delete the line: its trial is asked again."
+    )

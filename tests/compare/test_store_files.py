@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -96,12 +97,13 @@ def test_a_half_written_last_line_is_asked_again(path: Path, left: str) -> None:
         (b"notes", "line 1: it is no trial of a comparison (JSONDecodeError: Expecting value"),
         (b'{"key": 1}\n', "line 1: it is no trial of a comparison (KeyError: 'trial')"),
         (b"[]\n", "line 1: it is no trial of a comparison (TypeError: "),
-        (b'\n{"trial": {}}\n', "line 2: it is no trial of a comparison (KeyError: 'steps')"),
+        (b'\n{"trial": {}}\n', "line 2: it is no trial of a comparison (trial.variant: Field required)"),
+        (b'{"trial": null}\n', "line 1: it is no trial of a comparison (trial: Input should be a dictionary"),
+        (b'{"trial": {"steps": [], "variant": 1}}\n', "line 1: it is no trial of a comparison (trial.variant: "),
         (
-            b'{"trial": {"steps": [], "variant": "v", "colour": "red"}}\n',
-            "line 1: it is no trial of a comparison (TypeError: ",
+            b'{"trial": {"variant": "v", "input": "1", "repeat": 0, "steps": [{}]}}\n',
+            "line 1: it is no trial of a comparison (trial.steps.0.step: Field required)",
         ),
-        (b'{"trial": {"steps": [{}]}}\n', "line 1: it is no trial of a comparison (TypeError: "),
         (b"[" * 100_000 + b"\n", "line 1: it is no trial of a comparison (RecursionError: "),
         (b"\xff\xfe\n", "line 1: it is no trial of a comparison (UnicodeDecodeError: "),
     ],
@@ -115,6 +117,47 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: bytes, 
     assert str(failure.value).startswith(f"{path}, {message}")
     assert str(failure.value).endswith("or delete the line: its trial is asked again.")
     assert (path.read_bytes(), asked.requests) == (content, [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "step_changes", "wrong"),
+    [
+        ({"key": [1]}, {}, "trial.key: Input should be a valid string"),
+        ({"repeat": "x"}, {}, "trial.repeat: Input should be a valid integer"),
+        ({"error": None}, {}, "trial.error: Input should be a valid string"),
+        ({}, {"input_tokens": None}, "trial.steps.0.input_tokens: Input should be a valid integer"),
+        ({}, {"answer": 5}, "trial.steps.0.answer: Input should be a valid string"),
+        ({}, {"twice": {"a": "b"}}, "trial.steps.0.twice.a: Input should be a valid integer"),
+        ({}, {"cost": "much"}, "trial.steps.0.cost: Input should be a valid number"),
+        ({}, {"prompts": [[["text"]]]}, "trial.steps.0.prompts.0.0.1: Field required"),
+    ],
+)
+def test_a_trial_with_a_value_of_another_type_is_refused_when_it_is_read(
+    tmp_path: Path, changes: dict[str, object], step_changes: dict[str, object], wrong: str
+) -> None:
+    path = tmp_path / "trials.jsonl"
+    made(path, both(), ["one"])
+    first, *rest = path.read_text("ascii").splitlines(keepends=True)
+    trial = json.loads(first)["trial"] | changes
+    trial["steps"][0] |= step_changes
+    path.write_text(json.dumps({"trial": trial}) + "\n" + "".join(rest), "ascii")
+    with pytest.raises(SpecError) as failure:
+        Store(path)
+    assert f"line 1: it is no trial of a comparison ({wrong}" in str(failure.value)
+
+
+def test_a_device_is_no_store() -> None:
+    """/dev/zero has no end, and could not be read to one."""
+    with pytest.raises(
+        SpecError, match=r"^the store /dev/zero is no regular file\. Name another one to keep the trials in\.$"
+    ):
+        Store("/dev/zero")
+
+
+def test_a_store_is_a_path() -> None:
+    number: Any = 5
+    with pytest.raises(SpecError, match=r"^a store is the path of a file, not 5$"):
+        Store(number)
 
 
 def test_an_empty_file_is_a_store(tmp_path: Path) -> None:
