@@ -263,3 +263,18 @@ def test_a_run_under_way_of_another_pipeline_is_not_shown() -> None:
     shown = explorer.run
     explorer.watch(Runner(LlmAgent(name="A", instruction="Say."), model="echo").run("Hi."), None)
     assert explorer.run is shown
+
+
+def test_a_comparisons_runs_are_shown_only_when_they_are_chosen() -> None:
+    explorer = explored()
+    shown = explorer.run
+    bench = explorer.bench
+    made = bench.run("ticket", "Another message.")
+    bench.records = (*bench.records[:-1], replace(bench.records[-1], variant="none"))
+    explorer.refresh()
+    assert explorer.run is shown
+    assert made in explorer.runs
+    assert shown is not None
+    explorer.compare(shown.id, made.id)
+    explorer.refresh()
+    assert explorer.compared == (shown, made)

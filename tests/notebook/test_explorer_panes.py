@@ -1,11 +1,13 @@
 """The explorer's strip and tabs: exact words, pages, and how much is sent of a long run."""
 
+import json
+
 import pytest
 
 from adknb import LlmAgent, LoopAgent, ParallelAgent, Run, RunConfig, Runner, ScriptedModel, SequentialAgent
 from adknb.notebook.bench import Bench
 from adknb.notebook.explorer.explorer import TABS, Explorer
-from adknb.notebook.explorer.panes import pane, state_changes
+from adknb.notebook.explorer.panes import pane, raw_json, state_changes
 from adknb.notebook.explorer.pieces import Page, page_of
 from adknb.notebook.explorer.reading import Reading
 from adknb.notebook.explorer.strip import Box, Node, strip
@@ -194,3 +196,24 @@ def test_no_tab_of_a_thousand_events_with_long_texts_is_large() -> None:
     for tab in TABS:
         explorer.show_tab(tab)
         assert len(pane(explorer).html) < 300_000, tab
+
+
+def test_a_long_runs_dry_prompt_is_worked_out_for_its_step_alone() -> None:
+    explorer = long_run(30)
+    explorer.select("C#20")
+    assert explorer.reading is not None
+    assert explorer.step is not None
+    dry = explorer.reading.dry(explorer.step, "none")
+    assert [(prompt.step, prompt.strategy) for prompt in dry.prompts] == [
+        (explorer.step, "as_written"), (explorer.step, "none"),
+    ]  # fmt: skip
+    assert explorer.reading.dry(explorer.step, "none") is dry
+
+
+def test_a_long_history_is_raw_json_in_one_line() -> None:
+    run = long_run(120).run
+    assert run is not None
+    short, long = (raw_json(run.step_runs[place].requests[0]) for place in (0, -1))
+    assert short.startswith('{\n  "request": {\n    "model": "scripted",\n')
+    assert "\n" not in long
+    assert len(json.loads(long)["request"]["contents"]) == 120

@@ -1,18 +1,21 @@
 """The explorer's widgets without a front end: what each does, what is sent, and what goes on in a thread of its own."""
 
 import asyncio
+import json
 import threading
 from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 import pytest
 
-from adknb import Content, LlmRequest, LlmResponse
+from adknb import Content, LlmRequest, LlmResponse, ScriptedModel
 from adknb.notebook.bench import Bench
 from adknb.notebook.explorer.explorer import Explorer
+from adknb.notebook.explorer.opened import Opened
 from adknb.notebook.explorer.parts import Part
 from adknb.notebook.explorer.widget import INTERRUPT, ExplorerWidget
 from adknb.notebook.pipelines import AgentOptions
+from adknb.notebook.records import TurnRequest
 from tests.factories import TRIAGE
 from tests.notebook.explored import MESSAGE, explored, ticket_bench, words
 
@@ -239,3 +242,24 @@ def test_a_closed_widget_hears_nothing_more() -> None:
     beat = parts(widget)[0].beat
     widget.explorer.bench.run("ticket", "Another.")
     assert parts(widget)[0].beat == beat
+
+
+def test_a_thousand_events_are_less_than_a_megabyte_for_the_browser() -> None:
+    bench = Bench()
+    for name in ("A", "B", "C"):
+        bench.put_agent("p", name, f"Agent {name} {{a?}}", AgentOptions(key=name.lower()))
+    bench.use(model=ScriptedModel(lambda request: "A long reply, said again and again. " * 40))
+    for number in range(250):
+        run = bench.run("p", TurnRequest(f"Message {number}.", session="s"))
+    assert len(run.session.history) == 1_000
+    opened = Opened(Explorer(bench, "p", run))
+    widget = ExplorerWidget(Explorer(bench, "p", run))
+    states = [
+        part.get_state()
+        for each in every(widget.box)
+        for part in (each, each.layout, getattr(each, "style", None))
+        if part is not None
+    ]
+    sent = sum(len(json.dumps(state, default=str)) for state in states) + len(opened.to_html())
+    assert sent < 1_000_000
+    widget.close()

@@ -204,13 +204,14 @@ class Explorer(Viewed):
         last, run = self.bench.last, self.run
         if not self.is_running:
             self.cancel_run = None
-        mine = [record.run for record in self.bench.records if record.pipeline == self.pipeline]
+        own = [record for record in self.bench.records if record.pipeline == self.pipeline]
+        mine = [record.run for record in own if record.variant is None]  # a comparison's runs come when they are chosen
         is_gone = run is not None and run is not self._outside and self.record is None and not self.is_running
         is_newer = last is not self._seen and bool(mine) and last is mine[-1]
         self._seen = last
         if is_gone or is_newer:
             self.run = mine[-1] if mine else None
-        if self.compared is not None and not set(self.compared) <= {*mine, self.run}:
+        if self.compared is not None and not {*self.compared} <= {*self.runs}:
             self.compared = None
         self._choose_step()
 

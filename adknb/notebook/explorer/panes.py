@@ -27,6 +27,8 @@ BARS: Final = 15
 """Requests whose tokens are drawn on one page."""
 JSON_PAGE: Final = 20_000
 """Characters of raw JSON on one page."""
+INDENTED: Final = 100
+"""Contents of a request up to which its JSON is indented; Python takes its time for that."""
 DIFF_LIMIT: Final = 300_000
 """Characters of a run diff's HTML, beyond which the verb is named instead."""
 
@@ -163,10 +165,10 @@ def raw_pane(explorer: Explorer, size: int = JSON_PAGE) -> Pane:
 
 
 def raw_json(request: Request) -> str:
-    """What the model was asked and what it answered, as indented JSON."""
+    """What the model was asked and what it answered, as JSON: indented, but for a long history."""
     return json.dumps(
         {"request": _sent(request.sent), "response": _reply(request.reply), "ms": round(request.ms, 1)},
-        indent=2, ensure_ascii=False, default=str,
+        indent=2 if len(request.sent.contents) <= INDENTED else None, ensure_ascii=False, default=str,
     )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ def prompt_pane(explorer: Explorer, size: int = PARTS, limit: int = TEXT) -> Pan
     view = PromptView(reading.run, step.name, number)
     dry_words, made_of, fails = "", None, ""
     if explorer.strategy != AS_SENT:
-        dry = reading.dry(explorer.strategy).prompt(step.name, explorer.strategy, number)
+        dry = reading.dry(step, explorer.strategy).prompt(step.name, explorer.strategy, number)
         made_of, fails = dry.pieces, dry.note
         sent = reading.costs(step)[number - 1].channels.counted
         dry_words = _savings(explorer.strategy, sent, dry.tokens, dry.is_as_sent, dry.request is not None)

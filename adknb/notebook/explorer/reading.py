@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -27,7 +28,7 @@ class Reading:
     def __init__(self, run: Run) -> None:
         self.run = run
         self._costs: dict[int, list[Account]] = {}
-        self._dry: dict[str, PromptComparison] = {}
+        self._dry: dict[tuple[int, str], PromptComparison] = {}
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -65,10 +66,11 @@ class Reading:
             apply_delta(after, event.actions.state_delta)
         return before, after
 
-    def dry(self, strategy: str) -> PromptComparison:
-        """The run's prompts under its own strategy and under another, no model asked."""
-        if strategy not in self._dry:
+    def dry(self, step: StepRun, strategy: str) -> PromptComparison:
+        """The step's prompts under the run's own strategy and under another, no model asked."""
+        if (id(step), strategy) not in self._dry:
             own = self.run.strategy if self.run.strategy in NAMES else NAMES[0]
             wanted: Sequence[str] = tuple(dict.fromkeys((own, strategy)))
-            self._dry[strategy] = compare_prompts(self.run, wanted)
-        return self._dry[strategy]
+            alone = replace(self.run, step_runs=[step])  # of a long run all prompts together take seconds
+            self._dry[id(step), strategy] = compare_prompts(alone, wanted)
+        return self._dry[id(step), strategy]

@@ -124,7 +124,7 @@ def _step(at: Explorer, step: StepRun | None, is_open: bool) -> str:
     for number in range(1, min(len(step.requests), REQUESTS) + 1):
         at.request = number
         title = "Prompt" if len(step.requests) == 1 else f"Prompt, request {number} of {len(step.requests)}"
-        parts.append(_section(title, prompt_pane(at, PASSAGES, LIMIT)))
+        parts.append(_section(title, prompt_pane(at, PASSAGES, LIMIT), is_open and number == 1))
     if len(step.requests) > REQUESTS:
         parts.append(div(f"{len(step.requests) - REQUESTS:,} more requests are left out.", "adknb-dim"))
     at.request = 1
@@ -135,8 +135,8 @@ def _step(at: Explorer, step: StepRun | None, is_open: bool) -> str:
     return f"<details{opened}>{summary}{''.join(parts)}</details>"
 
 
-def _section(title: str, pane: Pane) -> str:
-    return f"<details><summary>{escape(title)}</summary>{pane.html}</details>"
+def _section(title: str, pane: Pane, is_open: bool = False) -> str:
+    return f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>{pane.html}</details>"
 
 
 def _about(explorer: Explorer) -> list[str]:
