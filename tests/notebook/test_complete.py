@@ -48,6 +48,7 @@ def written(kernel: Kernel) -> Kernel:
         ("%adk copy ti", ["ticket"]),
         ("%adk history Tri", ["TriageAgent"]),
         ("%adk rewind D", ["DraftAgent"]),
+        ("%adk explore ti", ["ticket"]),
         ("%adk steps --r", ["--run"]),
         ("%adk use --strategy ", ["as_written", "default", "none", "state_only"]),
         ("%adk use --rules ", ["java"]),
