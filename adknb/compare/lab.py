@@ -26,6 +26,8 @@ from adknb.runtime.runner import Runner
 from adknb.runtime.sync import run_sync
 
 KINDS: Final = ("run", "paired", "dry")
+MOST_SEED: Final = 2**31 - 1
+"""Gemini's API has seeds of 32 bits with a sign; the statistics take none below 0."""
 
 
 class Lab:
@@ -64,6 +66,12 @@ class Lab:
         for name, number in (("repeat", repeat), ("concurrency", 1 if concurrency is None else concurrency)):
             if isinstance(number, bool) or not isinstance(number, int) or number < 1:
                 raise SpecError(f"{name} is a whole number, 1 or more, not {number!r}")
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MOST_SEED):
+            raise SpecError(f"seed is a whole number from 0 to 2**31 - 1, or None, not {seed!r}")
+        if progress is not None and not callable(progress):
+            raise SpecError(f"progress is a function of a Progress, not {progress!r}")
+        if config is not None and not isinstance(config, RunConfig):
+            raise SpecError(f"config is a RunConfig, not {config!r}")
         self.root: Final = root
         self.kind: Final = kind
         self.variants: Final = as_variants(variants)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
 
 from adknb.core.content import Content, FunctionCall
 from adknb.core.errors import ModelError, SpecError, TransferError, near_names
@@ -30,22 +32,36 @@ async def run_llm(context: InvocationContext, node: LlmNode, step: StepRun) -> A
         context.invocation.complete(node)
     while True:
         last: Event | None = None
-        async with aclosing(_replies(context, node, step)) as replies:
-            async for last in replies:
-                _save_output(node, last, step)
-                yield last
-                if last.partial or not last.function_calls:
-                    continue
-                async with aclosing(_carry_out(context, node, step, last.function_calls)) as answers:
-                    async for last in answers:
-                        _save_output(node, last, step)
-                        try:
-                            yield last
-                        except GeneratorExit:
-                            if last.actions.escalate and node.rules.left_step_runs_on:
-                                await _run_on_unheard(context, step, answers)
-                            raise
-        if last is None or last.is_final_response():
+        acted = False
+        seen = len(context.invocation.run.turn_events)
+        request = await build_request(context, node)
+        try:
+            async with aclosing(_replies(context, node, step, request, seen)) as replies:
+                async for last in replies:
+                    _save_output(node, last, step)
+                    yield last
+                    if last.partial or not last.function_calls:
+                        continue
+                    acted = True
+                    async with aclosing(_carry_out(context, node, step, last.function_calls)) as answers:
+                        async for last in answers:
+                            _save_output(node, last, step)
+                            try:
+                                yield last
+                            except GeneratorExit:
+                                if last.actions.escalate and node.rules.left_step_runs_on:
+                                    await _run_on_unheard(context, step, answers)
+                                raise
+        except Exception as error:
+            message = node.rules.error_text(error)
+            if message is None:
+                raise
+            step.notes.append(f"became an event: {type(error).__name__}: {error}")
+            last = Event(
+                node.name, invocation_id=context.invocation_id, error_code="UNKNOWN_ERROR", error_message=message
+            )
+            yield last
+        if last is None or node.rules.step_ends(node.agent, last, acted):
             return
         if context.invocation.unheard and last not in context.invocation.run.turn_events:
             raise NeverStored
@@ -83,7 +99,7 @@ async def build_request(context: InvocationContext, node: LlmNode) -> LlmRequest
     pairs = context.invocation.strategy.contents(
         AgentHistory(node.rules, node.agent, node.model_name, context.branch, events)
     )
-    if not isinstance(pairs, list):
+    if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
         raise SpecError(
             f"agent {node.name!r}: the context strategy {context.invocation.strategy.name!r} returned {pairs!r}; "
             "return a list of (content, event) pairs, such as history.included(IncludeContents.NONE)"
@@ -92,12 +108,21 @@ async def build_request(context: InvocationContext, node: LlmNode) -> LlmRequest
     return LlmRequest(node.name, node.model_name, system, contents, sources, node.declarations, node.config)
 
 
-async def _replies(context: InvocationContext, node: LlmNode, step: StepRun) -> AsyncGenerator[Event]:
-    """One request's replies as events: several when they are streamed in pieces."""
+def _is_pair(value: Any) -> bool:
+    """Whether a user's strategy gave a content, and the event that it came from or None."""
+    match value:
+        case (Content(), Event() | None):
+            return True
+    return False
+
+
+async def _replies(
+    context: InvocationContext, node: LlmNode, step: StepRun, request: LlmRequest, seen: int
+) -> AsyncGenerator[Event]:
+    """One request's replies as events: several when they are streamed in pieces. `seen` counts the run's events."""
     agent = node.agent
-    seen = len(context.invocation.run.turn_events)
-    request = await build_request(context, node)
-    context.invocation.count_llm_call()
+    if node.rules.counts_early_replies:
+        context.invocation.count_llm_call()
     actions = EventActions()
     early: LlmResponse | None = None
     if agent.before_model_callback:
@@ -108,6 +133,8 @@ async def _replies(context: InvocationContext, node: LlmNode, step: StepRun) -> 
         if event is not None:
             yield event
         return
+    if not node.rules.counts_early_replies:
+        context.invocation.count_llm_call()
     request.ordinal = context.invocation.next_ordinal(node.name)
     record = Request(request, seen)
     if node.model.name != node.model_name and not step.requests:
@@ -141,10 +168,15 @@ async def _replies(context: InvocationContext, node: LlmNode, step: StepRun) -> 
 
 def _as_event(context: InvocationContext, node: LlmNode, reply: LlmResponse, actions: EventActions) -> Event | None:
     """A reply as the agent's event; None for one that says nothing."""
-    content = reply.content
-    if content is None and reply.error_code is None:
+    if node.rules.says_nothing(reply):
         return None
+    content = reply.content
     calls = content.function_calls if content is not None else []
+    if calls and content is not None:
+        text = node.rules.reply_as_text(content)
+        if text is not None:
+            content, calls = text, []
+            actions = replace(actions, skip_summarization=True)
     if content is not None and calls and not reply.partial:
         content = with_call_ids(content)
         calls = content.function_calls

@@ -298,6 +298,12 @@ def test_rows_are_json_and_the_same_from_the_same() -> None:
         ({"variants": "nothing"}, "there is no context strategy 'nothing'. Did you mean 'none'?"),
         ({"inputs": []}, "the list: there is no input."),
         ({"kind": "dry"}, "a dry comparison asks no model, so it takes runs"),
+        *(
+            ({"seed": seed}, f"seed is a whole number from 0 to 2**31 - 1, or None, not {seed!r}")
+            for seed in (-1, 2**31, 1.5, "1", True)
+        ),
+        ({"progress": 5}, "progress is a function of a Progress, not 5"),
+        ({"config": {"max_llm_calls": 3}}, "config is a RunConfig, not {'max_llm_calls': 3}"),
         ({"executor": "threads"}, "executor is a concurrent.futures.Executor or a Dask client, not 'threads'"),
     ],
 )
