@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from adknb.core.content import Content, Part
 from adknb.core.errors import AdknbError
 from adknb.core.events import Event
-from adknb.core.requests import Segment
+from adknb.core.requests import LlmResponse, Segment
 from adknb.core.specs import BaseAgent, IncludeContents, LlmAgent
 from adknb.core.tools import FunctionTool, Parameter
 
@@ -82,6 +82,16 @@ class Rules(ABC):
     def check_state_value(self, key: str, value: object) -> None:
         """Raise `StateValueError` for a value that a state of this ADK cannot hold."""
 
+    def start_state(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a session keeps of the values that it is given to start with."""
+        return state
+
+    strips_temp_keys: bool = False
+    """Whether events are stored without their `temp:` keys, which what set them has written into the state already."""
+
+    keeps_unsaid_state: bool = True
+    """Whether a turn that has ended leaves state that no event of it says."""
+
     @abstractmethod
     def missing(self, placeholder: Placeholder, agent: str, known: Collection[str]) -> AdknbError:
         """The error for a required placeholder without a value; `known` are the keys that there are."""
@@ -89,7 +99,8 @@ class Rules(ABC):
     # the system instruction
 
     @abstractmethod
-    def identity(self, agent: BaseAgent) -> str: ...
+    def identity(self, agent: LlmAgent) -> str | None:
+        """Who the agent is told that it is; None when it is told nothing."""
 
     @abstractmethod
     def transfer_text(self, agent: LlmAgent, targets: Sequence[BaseAgent], parent: BaseAgent | None) -> str: ...
@@ -98,6 +109,28 @@ class Rules(ABC):
     def system(self, sections: Sections) -> list[Segment]:
         """The sections in this ADK's order, with what joins them."""
 
+    empty_function_text_counts: bool = False
+    """Whether the empty text of an instruction function is a section, with the blank line before it."""
+
+    # transfer
+
+    def may_transfer_to_parent(self, agent: LlmAgent) -> bool:
+        return not agent.disallow_transfer_to_parent
+
+    def may_transfer_to_peers(self, agent: LlmAgent) -> bool:
+        return not agent.disallow_transfer_to_peers
+
+    def transfer_arguments(self, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A model's arguments for `transfer_to_agent`, under the name `agent_name`. Raises `ValueError` for others."""
+        return args
+
+    transfer_answer: Mapping[str, Any] | None = None
+    """What `transfer_to_agent` answers."""
+
+    def answer_goes_to_asker(self, root: BaseAgent) -> bool:
+        """Whether a turn that answers a long-running call starts with the agent that made the call."""
+        return True
+
     # history
 
     @abstractmethod
@@ -105,6 +138,10 @@ class Rules(ABC):
         self, agent: LlmAgent, model: str, branch: str | None, events: Sequence[Event], include: IncludeContents
     ) -> list[Sourced]:
         """The contents of a request: which events it carries, and how each reads."""
+
+    def nested_branch(self, branch: str, name: str) -> str:
+        """The branch of an agent that one on `branch` runs, below a parallel."""
+        return f"{branch}.{name}"
 
     # what goes beside the text
 
@@ -133,6 +170,31 @@ class Rules(ABC):
 
     # replies
 
+    def reply_as_text(self, content: Content) -> Content | None:
+        """What stands in the event instead of a reply that is the agent's answer, and ends its step; else None."""
+        return None
+
+    def says_nothing(self, reply: LlmResponse) -> bool:
+        """Whether a model's reply leaves no event."""
+        return reply.content is None and reply.error_code is None
+
+    def error_text(self, error: Exception) -> str | None:
+        """The message of the event that an error of the model, a callback or a tool becomes.
+
+        None when the error ends the run.
+        """
+        return None
+
+    def step_ends(self, agent: LlmAgent, last: Event, acted: bool) -> bool:
+        """Whether the agent's step ends on its `last` event; else its model is called again.
+
+        `acted` says that tools were called since the model's last request.
+        """
+        return last.is_final_response()
+
+    counts_early_replies: bool = True
+    """Whether a request that a before_model_callback answers counts as a call of the model."""
+
     @abstractmethod
     def output(self, event: Event, agent: LlmAgent) -> Output | None:
         """What `event` writes under the agent's output_key; None when it writes nothing."""
@@ -144,11 +206,35 @@ class Rules(ABC):
     left_step_runs_on: bool
     """Whether a step in whose middle a transfer target ended the loop runs on, unheard."""
 
+    escalate_ends_at_once: bool = True
+    """Whether a loop ends on the event that escalates; else its current child finishes first."""
+
+    escalate_ends_parallel: bool = True
+    """Whether an event that escalates ends a parallel, too."""
+
+    artifacts_make_events: bool = True
+    """Whether an agent callback that only saves an artifact leaves an event."""
+
     # tools
 
     @abstractmethod
     def coerce(self, parameter: Parameter, value: object) -> object:
         """A model's argument as the parameter's type. Raises `ValueError` when it cannot be."""
+
+    def missing_argument(self, parameter: Parameter) -> object:
+        """What a tool receives for a required argument that the model left out. Raises `ValueError` for an error answer."""
+        raise ValueError(f"the argument {parameter.name!r} is missing")
+
+    def tool_result(self, value: object) -> dict[str, Any]:
+        """What a tool returned, as the object that answers the call."""
+        return dict(value) if isinstance(value, Mapping) else {} if value is None else {"result": value}
+
+    def leaves_unanswered(self, tool: FunctionTool, result: Mapping[str, Any] | None, failed: bool) -> bool:
+        """Whether a call gets no response. `result` is None when the tool returned nothing, or `failed`."""
+        return tool.long_running and not result and not failed
+
+    error_beats_after_tool: bool = False
+    """Whether a tool's error is the answer whatever an after_tool_callback returns."""
 
     @abstractmethod
     def tool_error(self, tool: FunctionTool, error: Exception) -> dict[str, Any]:
@@ -156,7 +242,10 @@ class Rules(ABC):
 
     @abstractmethod
     def unknown_tool(self, name: str) -> dict[str, Any] | None:
-        """The answer to a call of a tool that there is not; None for no answer at all."""
+        """The answer to a call of a tool that there is not; None for no answer at all.
+
+        Raises `AgentError` where the whole reply fails.
+        """
 
     @abstractmethod
     def join_values(self, earlier: object, later: object) -> object:

@@ -106,7 +106,9 @@ async def agent_callbacks(context: InvocationContext, kind: str, functions: Call
         content = as_content(await call(context.node.name, kind, function, callback_context), context.node.name, kind)
         if content is not None:
             return context.event(content, actions=actions)
-    return context.event(actions=actions) if actions.state_delta or actions.artifact_delta else None
+    if actions.state_delta or (actions.artifact_delta and context.invocation.rules.artifacts_make_events):
+        return context.event(actions=actions)
+    return None
 
 
 async def model_callbacks(

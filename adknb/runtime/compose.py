@@ -151,17 +151,23 @@ async def _run_children(context: InvocationContext) -> AsyncGenerator[Event]:
 
 
 async def _run_loop(context: InvocationContext, agent: LoopAgent) -> AsyncGenerator[Event]:
-    """All children again and again. An event that escalates is the loop's last, at any depth below it."""
+    """All children again and again, until an event at any depth below escalates."""
     import asyncio
 
     iteration = 0
     while context.node.children and (agent.max_iterations is None or iteration < agent.max_iterations):
         iteration += 1
-        async with aclosing(_run_children(context)) as events:
-            async for event in events:
-                yield event
-                if event.actions.escalate:
-                    return
+        for child in context.node.children:
+            escalated = False
+            async with aclosing(run_node(context.child(child))) as events:
+                async for event in events:
+                    yield event
+                    if event.actions.escalate:
+                        if context.node.rules.escalate_ends_at_once:
+                            return
+                        escalated = True
+            if escalated:
+                return
         await asyncio.sleep(0)  # a loop whose agents do nothing must still be stoppable
 
 
@@ -170,11 +176,11 @@ async def _run_at_once(context: InvocationContext) -> AsyncGenerator[Event]:
     import asyncio  # half of what `import adknb` would take, and only parallels and loops need it here
 
     node = context.node
-    branch = f"{context.branch}.{node.name}" if context.branch else node.name
+    branch = ".".join(name for name in (context.branch, node.name) if name)
     arrived: asyncio.Queue[tuple[Event, asyncio.Event] | BaseException | None] = asyncio.Queue()
 
     async def run_child(child: Node) -> None:
-        own = InvocationContext(context.invocation, node, branch, in_step=True).child(child)
+        own = InvocationContext(context.invocation, child, f"{branch}.{child.name}", in_step=True)
         try:
             async with aclosing(run_node(own)) as events:
                 async for event in events:
@@ -198,7 +204,7 @@ async def _run_at_once(context: InvocationContext) -> AsyncGenerator[Event]:
             else:
                 event, stored = item
                 yield event
-                if event.actions.escalate:
+                if event.actions.escalate and node.rules.escalate_ends_parallel:
                     return
                 stored.set()
     finally:

@@ -132,8 +132,10 @@ class InvocationContext:
         return State(self.invocation.session.state, check=refuse)
 
     def child(self, node: Node) -> InvocationContext:
-        """The context of an agent that this one runs. Below a parallel, each agent adds its name to the branch."""
-        branch = f"{self.branch}.{node.name}" if self.branch else self.branch
+        """The context of an agent that this one runs."""
+        branch = self.branch
+        if branch is not None:
+            branch = self.invocation.rules.nested_branch(branch, node.name)
         return InvocationContext(self.invocation, node, branch, self.in_step)
 
     def run_agent(self, agent: BaseAgent) -> AsyncGenerator[Event]:

@@ -94,7 +94,7 @@ class Engine:
         session = run.session
         if status == "failed":
             session.scopes.merge_into(session.state)  # what no event says is not shared
-        if status == "interrupted":
+        if status == "interrupted" or (status != "paused" and not self.rules.keeps_unsaid_state):
             turns.restore_state(session, turns.fold(run.start_state, run.turn_events))
             for step in run.step_runs:
                 step.status = "interrupted" if step.status == "running" else step.status
@@ -113,6 +113,8 @@ class Engine:
             from asyncio import CancelledError
 
             raise CancelledError
+        if self.rules.strips_temp_keys:
+            turns.strip_temp(event)
         await self.sessions.append_event(run.session, event)
         run.turn_events.append(event)
         if run.journal:

@@ -31,7 +31,7 @@ async def _resolved(
         text = await call(context.node.name, origin, instruction, ReadonlyContext(context))  # type: ignore[arg-type]
         if not isinstance(text, str):
             raise AgentError(f"agent {context.node.name!r}: its {origin} function must return text, not {text!r}")
-        return [Segment(text, origin)] if text else None
+        return [Segment(text, origin)] if text or context.invocation.rules.empty_function_text_counts else None
     invocation = context.invocation
     state = invocation.session.state
     segments = []

@@ -14,7 +14,7 @@ from adknb.runtime.tree import LlmNode, Node
 
 def first_node(root: Node, message: Content, history: Sequence[Event]) -> Node:
     """The node that the turn starts with. The history ends on the user's message, or on what a run that goes on keeps."""
-    asker = _asker(root, message, history)
+    asker = _asker(root, message, history) if root.rules.answer_goes_to_asker(root.agent) else None
     if asker is not None:
         return asker
     if not isinstance(root, LlmNode):  # below a workflow agent no one keeps the conversation
@@ -44,7 +44,7 @@ def _may_keep_the_conversation(node: Node) -> bool:
     """Whether the whole chain up to the root is LLM agents that may transfer to their parents."""
     current: Node | None = node
     while current is not None:
-        if not isinstance(current, LlmNode) or current.agent.disallow_transfer_to_parent:
+        if not isinstance(current, LlmNode) or not current.rules.may_transfer_to_parent(current.agent):
             return False
         current = current.parent
     return True

@@ -210,6 +210,7 @@ class Runner:
     ) -> Run:
         content = as_message(message)
         check_start_state(state, self.rules)
+        state = self.rules.start_state(state) if state else state
         if session is None:
             service = self._fresh_sessions()
             session = await service.create_session(app_name=self.app_name, user_id=user_id, state=state)

@@ -70,27 +70,33 @@ async def _answer(
     result = await tool_callbacks(
         tool_context, "before_tool_callback", node.agent.before_tool_callback, tool, args, tool_context
     )
+    failed: dict[str, Any] | None = None
     if result is None:
-        result = await _run(node, step, tool, args, tool_context)
+        result, failed = await _run(node, step, tool, args, tool_context)
         if tool is TRANSFER and actions.transfer_to_agent is not None and rules.transfer_ends_delta:
             tool_context.state.delta = {}
+    answer = failed if failed is not None else rules.tool_result(result)
     changed = await tool_callbacks(
-        tool_context, "after_tool_callback", node.agent.after_tool_callback, tool, args, tool_context, result
+        tool_context, "after_tool_callback", node.agent.after_tool_callback, tool, args, tool_context, answer
     )
-    result = result if changed is None else changed
-    return None if tool.long_running and not result else result
+    if rules.leaves_unanswered(tool, result if changed is None else changed, failed is not None and changed is None):
+        return None
+    return answer if changed is None or (failed is not None and rules.error_beats_after_tool) else changed
 
 
 async def _run(
     node: LlmNode, step: StepRun, tool: FunctionTool, args: Mapping[str, Any], tool_context: ToolContext
-) -> dict[str, Any]:
-    """The tool's own result as an object; what it raises, and arguments that do not fit, as the rules' error answer.
+) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """The tool's own result as an object, None when there is none; and the rules' error answer for what it raises, and
+    for arguments that do not fit.
 
     Only arguments of `set_model_response` that do not fit end the run.
     """
     if tool is SET_MODEL_RESPONSE:
-        return node.rules.check_model_response(args, node.agent.output_schema)
+        return node.rules.check_model_response(args, node.agent.output_schema), None
     try:
+        if tool is TRANSFER:
+            args = node.rules.transfer_arguments(args)
         arguments = _arguments(node, tool, args)
         if tool.context_parameter is not None:
             arguments[tool.context_parameter] = tool_context
@@ -104,16 +110,18 @@ async def _run(
     except (Exception, GeneratorExit) as raised:
         error = raised if isinstance(raised, Exception) else RuntimeError(repr(raised))
         step.notes.append(f"tool {tool.name!r} failed: {type(error).__name__}: {error}")
-        return node.rules.tool_error(tool, error)
+        return None, node.rules.tool_error(tool, error)
+    if tool is TRANSFER:
+        value = node.rules.transfer_answer
     if value is None:
-        return {}
+        return None, None
     found = fault("result", value)
     if found is not None:
         raise AgentError(
             f"agent {node.name!r}: tool {tool.name!r} returned what a model cannot be sent, {found}. Return text, a number, "
             "a list or a dict of these."
         )
-    return copied(value) if isinstance(value, Mapping) else {"result": copied(value)}
+    return node.rules.tool_result(copied(value)), None
 
 
 def _arguments(node: LlmNode, tool: FunctionTool, args: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,7 +131,7 @@ def _arguments(node: LlmNode, tool: FunctionTool, args: Mapping[str, Any]) -> di
         if parameter.name in args:
             arguments[parameter.name] = node.rules.coerce(parameter, args[parameter.name])
         elif parameter.required:
-            raise ValueError(f"the argument {parameter.name!r} is missing")
+            arguments[parameter.name] = node.rules.missing_argument(parameter)
     return arguments
 
 

@@ -71,7 +71,8 @@ class LlmNode(Node):
         super().__init__(agent, parent, rules)
         self.template = _template(agent.instruction, rules)
         self.global_template = _template(agent.global_instruction, rules)
-        self.identity = [Segment(rules.identity(agent), "identity")]
+        identity = rules.identity(agent)
+        self.identity = [Segment(identity, "identity")] if identity is not None else None
         self.tools: Mapping[str, FunctionTool] = {tool.name: tool for tool in agent.function_tools}
         self.is_complete = False
 
@@ -80,9 +81,9 @@ class LlmNode(Node):
         agent, parent = self.agent, self.parent
         targets = list(agent.sub_agents)
         if isinstance(parent, LlmNode):
-            if not agent.disallow_transfer_to_parent:
+            if self.rules.may_transfer_to_parent(agent):
                 targets.append(parent.agent)
-            if not agent.disallow_transfer_to_peers:
+            if self.rules.may_transfer_to_peers(agent):
                 targets.extend(peer for peer in parent.agent.sub_agents if peer.name != agent.name)
         return targets
 

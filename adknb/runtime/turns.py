@@ -41,6 +41,13 @@ def discard_temp(session: Session) -> None:
         del session.state[key]
 
 
+def strip_temp(event: Event) -> None:
+    """Leave `temp:` keys out of what the event says."""
+    delta = event.actions.state_delta
+    for key in [key for key in delta if key.startswith(TEMP_PREFIX)]:
+        del delta[key]
+
+
 def claim(run: Run) -> None:
     """Let `run` go on in its session. Raises `RunStateError` while another one does: they would mix their histories."""
     session = run.session
