@@ -118,9 +118,11 @@ def step_record(
 ) -> StepRecord:
     """The record of a step with the accounts of its requests; `turn` counts from 1."""
     asked = step.requests[-1].sent if step.requests else None
-    channels = {name: sum(getattr(each.channels, name) for each in accounts) for name in COUNTED_CHANNELS}
+    channels = dict.fromkeys(COUNTED_CHANNELS, 0)
     twice: dict[str, int] = {}
     for account in accounts:
+        for name in COUNTED_CHANNELS:
+            channels[name] += getattr(account.channels, name)
         for key, tokens in account.twice.items():
             twice[key] = twice.get(key, 0) + tokens
     costs = [account.cost for account in accounts if account.cost is not None]
