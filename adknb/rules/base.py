@@ -5,12 +5,13 @@ Pure functions of their arguments: nothing is read or written. A subclass states
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from adknb.core.content import Content, Part
-from adknb.core.errors import AdknbError
+from adknb.core.errors import AdknbError, TransferError
 from adknb.core.events import Event
 from adknb.core.requests import LlmResponse, Segment
 from adknb.core.specs import BaseAgent, IncludeContents, LlmAgent
@@ -56,7 +57,7 @@ class Rules(ABC):
     name: str
     sdk: str
     temp_keys: str
-    """What happens to `temp:` keys at a turn's end: `discard` or `keep`."""
+    """What happens to `temp:` keys at a turn's end: `discard`, `keep`, or `restore` those that the session was made with."""
 
     # names
 
@@ -109,6 +110,9 @@ class Rules(ABC):
     def system(self, sections: Sections) -> list[Segment]:
         """The sections in this ADK's order, with what joins them."""
 
+    own_global_instruction: bool = False
+    """Whether an agent's own global_instruction counts where the root is no LlmAgent."""
+
     empty_function_text_counts: bool = False
     """Whether the empty text of an instruction function is a section, with the blank line before it."""
 
@@ -126,6 +130,17 @@ class Rules(ABC):
 
     transfer_answer: Mapping[str, Any] | None = None
     """What `transfer_to_agent` answers."""
+
+    def carries_out_transfer(self, target: BaseAgent, parent: BaseAgent | None, listed: bool) -> bool:
+        """Whether the agent `target`, whose parent is `parent`, takes over. `listed` says that it is among the targets.
+
+        Raises `NotSupported` where what then happens is not known.
+        """
+        return True
+
+    def no_target(self, error: TransferError, name: str) -> AdknbError:
+        """The error for a transfer to an agent that there is not, said also as this ADK says it."""
+        return error
 
     def answer_goes_to_asker(self, root: BaseAgent) -> bool:
         """Whether a turn that answers a long-running call starts with the agent that made the call."""
@@ -203,6 +218,21 @@ class Rules(ABC):
     def check_model_response(self, args: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of `set_model_response` as its answer. Raises `OutputSchemaError` when they do not fit."""
 
+    def model_response_text(self, response: Mapping[str, Any]) -> str:
+        """The answer by `set_model_response`, as the text of the final event that follows."""
+        return json.dumps(response, ensure_ascii=False, separators=(",", ":"))
+
+    model_response_before_transfer: bool = False
+    """Whether that event comes before those of an agent that the same reply transfers to."""
+
+    def loop_limit(self, max_iterations: int | None) -> int | None:
+        """How often a loop runs its children at most; None for no limit."""
+        return max_iterations
+
+    def failed_in_parallel(self, child: str, error: AdknbError) -> AdknbError:
+        """The error of a parallel's child, said also as this ADK says it outside of the parallel."""
+        return error
+
     left_step_runs_on: bool
     """Whether a step in whose middle a transfer target ended the loop runs on, unheard."""
 
@@ -220,6 +250,19 @@ class Rules(ABC):
     @abstractmethod
     def coerce(self, parameter: Parameter, value: object) -> object:
         """A model's argument as the parameter's type. Raises `ValueError` when it cannot be."""
+
+    def arguments(self, tool: FunctionTool, args: Mapping[str, Any]) -> dict[str, object]:
+        """A model's arguments as the tool's parameters; ones that it does not declare are left out.
+
+        Raises `ValueError` when they do not fit.
+        """
+        arguments = {}
+        for parameter in tool.parameters:
+            if parameter.name in args:
+                arguments[parameter.name] = self.coerce(parameter, args[parameter.name])
+            elif parameter.required:
+                arguments[parameter.name] = self.missing_argument(parameter)
+        return arguments
 
     def missing_argument(self, parameter: Parameter) -> object:
         """What a tool receives for a required argument that the model left out. Raises `ValueError` for an error answer."""
@@ -241,8 +284,8 @@ class Rules(ABC):
         """The answer to a call whose arguments did not fit or whose tool raised."""
 
     @abstractmethod
-    def unknown_tool(self, name: str) -> dict[str, Any] | None:
-        """The answer to a call of a tool that there is not; None for no answer at all.
+    def unknown_tool(self, name: str, known: Collection[str]) -> dict[str, Any] | None:
+        """The answer to a call of a tool that there is not; None for no answer at all. `known` are those that there are.
 
         Raises `AgentError` where the whole reply fails.
         """

@@ -14,6 +14,7 @@ from adknb.core.errors import (
     MissingKeyError,
     OutputSchemaError,
     StateValueError,
+    TransferError,
     near_names,
 )
 from adknb.core.events import USER, Event
@@ -277,6 +278,12 @@ class JavaRules(Rules):
             ).as_adk("IllegalArgumentException", reason.adk_message) from None
         return ordered
 
+    def model_response_text(self, response: Mapping[str, Any]) -> str:
+        return java_json(response)
+
+    def no_target(self, error: TransferError, name: str) -> AdknbError:
+        return error.as_adk("IllegalStateException", f"Agent not found: {name}")
+
     left_step_runs_on = True
 
     # tools (FunctionTool, Functions)
@@ -290,7 +297,7 @@ class JavaRules(Rules):
     def tool_error(self, tool: FunctionTool, error: Exception) -> dict[str, Any]:
         return {"status": "error", "message": "An internal error occurred."}
 
-    def unknown_tool(self, name: str) -> dict[str, Any] | None:
+    def unknown_tool(self, name: str, known: Collection[str]) -> dict[str, Any] | None:
         return None
 
     transfer_ends_delta = True  # the tool sets a copy of its actions, while the callback's state writes to the old ones

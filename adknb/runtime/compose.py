@@ -155,7 +155,8 @@ async def _run_loop(context: InvocationContext, agent: LoopAgent) -> AsyncGenera
     import asyncio
 
     iteration = 0
-    while context.node.children and (agent.max_iterations is None or iteration < agent.max_iterations):
+    limit = context.node.rules.loop_limit(agent.max_iterations)
+    while context.node.children and (limit is None or iteration < limit):
         iteration += 1
         for child in context.node.children:
             escalated = False
@@ -188,7 +189,9 @@ async def _run_at_once(context: InvocationContext) -> AsyncGenerator[Event]:
                     arrived.put_nowait((event, stored))
                     await stored.wait()
         except BaseException as error:
-            arrived.put_nowait(error)
+            arrived.put_nowait(
+                node.rules.failed_in_parallel(child.name, error) if isinstance(error, AdknbError) else error
+            )
             raise
         arrived.put_nowait(None)
 

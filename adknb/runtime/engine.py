@@ -98,8 +98,8 @@ class Engine:
             turns.restore_state(session, turns.fold(run.start_state, run.turn_events))
             for step in run.step_runs:
                 step.status = "interrupted" if step.status == "running" else step.status
-        if status != "paused" and self.temp_keys == "discard":
-            turns.discard_temp(session)
+        if status != "paused" and self.temp_keys != "keep":
+            turns.discard_temp(session, run.start_state if self.temp_keys == "restore" else {})
         turns.bring_back_later_turns(run)
 
     async def store_message(self, run: Run, state: Mapping[str, Any], clear: Iterable[str]) -> None:

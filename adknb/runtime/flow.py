@@ -16,7 +16,6 @@ from adknb.core.errors import ModelError, SpecError, TransferError, near_names
 from adknb.core.events import Event, EventActions
 from adknb.core.requests import LlmRequest, LlmResponse, Request
 from adknb.core.run import StepRun
-from adknb.rules.values import java_json
 from adknb.runtime.callbacks import model_callbacks
 from adknb.runtime.context import InvocationContext, NeverStored
 from adknb.runtime.instructions import system_segments
@@ -195,24 +194,35 @@ async def _carry_out(
     if answer is None:
         return
     yield answer
+    final = [response for response in answer.function_responses if response.name == SET_MODEL_RESPONSE.name][:1]
+    said = [context.event(Content.model(node.rules.model_response_text(response.response))) for response in final]
+    if node.rules.model_response_before_transfer:
+        for event in said:
+            yield event
     if answer.actions.transfer_to_agent is not None:
-        async with aclosing(_transfer(context, answer.actions.transfer_to_agent)) as events:
+        async with aclosing(_transfer(context, node, answer.actions.transfer_to_agent)) as events:
             async for event in events:
                 yield event
-    for response in answer.function_responses:
-        if response.name == SET_MODEL_RESPONSE.name:
-            yield context.event(Content.model(java_json(response.response)))
-            break
+    if not node.rules.model_response_before_transfer:
+        for event in said:
+            yield event
 
 
-async def _transfer(context: InvocationContext, name: str) -> AsyncGenerator[Event]:
-    root = context.node.root
-    target = root.find(name)
+async def _transfer(context: InvocationContext, node: LlmNode, name: str) -> AsyncGenerator[Event]:
+    target = node.root.find(name)
     if target is None:
-        known = [node.name for node in root.walk()]
-        raise TransferError(
-            f"agent {context.node.name!r} asked to transfer to {name!r}, which is not in the pipeline.{near_names(name, known)}"
-        ).as_adk("IllegalStateException", f"Agent not found: {name}")
+        known = [agent.name for agent in node.root.agent.walk()]
+        error = TransferError(
+            f"agent {node.name!r} asked to transfer to {name!r}, which is not in the pipeline.{near_names(name, known)}"
+        )
+        raise node.rules.no_target(error, name)
+    known = [agent.name for agent in node.targets()]
+    parent = target.parent.agent if target.parent is not None else None
+    if not node.rules.carries_out_transfer(target.agent, parent, name in known):
+        error = TransferError(
+            f"agent {node.name!r} asked to transfer to {name!r}, which is not among its targets.{near_names(name, known)}"
+        )
+        raise node.rules.no_target(error, name)
     async with aclosing(context.invocation.run_node(context.child(target))) as events:
         async for event in events:
             yield event

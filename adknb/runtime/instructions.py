@@ -14,9 +14,10 @@ async def system_segments(context: InvocationContext, node: LlmNode) -> list[Seg
     """The system instruction. Raises `MissingKeyError` or `MissingArtifactError` before anything is sent."""
     root = node.root
     global_instruction = None
-    if isinstance(root, LlmNode) and root.agent.global_instruction != "":  # only the root's counts (ADK Java)
+    source = root if isinstance(root, LlmNode) else node if node.rules.own_global_instruction else None
+    if source is not None and source.agent.global_instruction != "":
         global_instruction = await _resolved(
-            context, root.global_template, root.agent.global_instruction, "global instruction"
+            context, source.global_template, source.agent.global_instruction, "global instruction"
         )
     instruction = None
     if node.agent.instruction != "":

@@ -29,8 +29,9 @@ class Runner:
     `model` (a name or object) answers for agents that name none. `models` answers instead of the agents' own: one for all
     of them, or a map of agent names; the prompts stay those of the model that the agent names. `rules` is `java`.
     `strategy` is a context strategy (see `strategies.as_strategy`). Without a `session_service` each run without a session
-    gets a fresh one in memory, with fresh `app:` and `user:` values. `temp_keys` is `discard` (the SDK's contract) or
-    `keep` (what ADK Java's in-memory service really does). `observer` is called with the Run whenever a step starts and an
+    gets a fresh one in memory, with fresh `app:` and `user:` values. `temp_keys` is `discard` (the SDK's contract),
+    `keep` (what ADK Java's in-memory service really does) or `restore` (back to those that the session was made with, as in
+    ADK Go); without it, what the rules say. `observer` is called with the Run whenever a step starts and an
     event comes. `resolve` makes a model of what `model` and `models` say, where that is not to be as usual.
 
     Raises `AgentNameError` for names that the rules do not allow, `SpecError` for agents that `models` or `strategy` name
@@ -61,8 +62,8 @@ class Runner:
         self.strategy = as_strategy(strategy)
         self.app_name = app_name
         self.temp_keys = temp_keys if temp_keys is not None else self.rules.temp_keys
-        if self.temp_keys not in ("discard", "keep"):
-            raise SpecError(f"temp_keys is 'discard' or 'keep', not {temp_keys!r}")
+        if self.temp_keys not in ("discard", "keep", "restore"):
+            raise SpecError(f"temp_keys is 'discard', 'keep' or 'restore', not {temp_keys!r}")
         self.rules.check_names(root)
         tree = make_node(root, None, self.rules)
         if isinstance(models, Mapping):

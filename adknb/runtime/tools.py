@@ -64,7 +64,7 @@ async def _answer(
     tool = node.tools.get(call.name)
     if tool is None:
         step.notes.append(f"the model called {call.name!r}, a tool that {node.name!r} does not have")
-        return rules.unknown_tool(call.name)
+        return rules.unknown_tool(call.name, node.tools)
     tool_context = ToolContext(context, actions, call.id)
     args = dict(call.args)
     result = await tool_callbacks(
@@ -97,7 +97,7 @@ async def _run(
     try:
         if tool is TRANSFER:
             args = node.rules.transfer_arguments(args)
-        arguments = _arguments(node, tool, args)
+        arguments = node.rules.arguments(tool, args)
         if tool.context_parameter is not None:
             arguments[tool.context_parameter] = tool_context
         if tool.is_async:
@@ -122,17 +122,6 @@ async def _run(
             "a list or a dict of these."
         )
     return node.rules.tool_result(copied(value)), None
-
-
-def _arguments(node: LlmNode, tool: FunctionTool, args: Mapping[str, Any]) -> dict[str, Any]:
-    """The model's arguments as the tool's parameters; ones that it does not declare are left out."""
-    arguments = {}
-    for parameter in tool.parameters:
-        if parameter.name in args:
-            arguments[parameter.name] = node.rules.coerce(parameter, args[parameter.name])
-        elif parameter.required:
-            arguments[parameter.name] = node.rules.missing_argument(parameter)
-    return arguments
 
 
 def _abandon(step: StepRun, tool: FunctionTool, tool_context: ToolContext) -> None:

@@ -35,10 +35,11 @@ def restore_state(session: Session, state: Mapping[str, Any]) -> None:
     session.scopes.merge_into(session.state)
 
 
-def discard_temp(session: Session) -> None:
-    """End of a turn: `temp:` keys are gone (`BaseSessionService`'s contract)."""
+def discard_temp(session: Session, kept: Mapping[str, Any]) -> None:
+    """End of a turn: `temp:` keys are gone (`BaseSessionService`'s contract), but those of `kept` are as they are there."""
     for key in [key for key in session.state if key.startswith(TEMP_PREFIX)]:
         del session.state[key]
+    session.state.update((key, copied(value)) for key, value in kept.items() if key.startswith(TEMP_PREFIX))
 
 
 def strip_temp(event: Event) -> None:

@@ -75,8 +75,9 @@ def _writer(write: Write | None, turn: int) -> str:
 
 
 def _freshness(ledger: Ledger, key: str) -> str:
-    over = ledger.run.status not in ("running", "paused")
-    if key.startswith(TEMP_PREFIX) and over and ledger.run.temp_keys == "discard":
+    run = ledger.run
+    kept = run.temp_keys == "keep" or (run.temp_keys == "restore" and key in run.start_state)
+    if key.startswith(TEMP_PREFIX) and run.status not in ("running", "paused") and not kept:
         return DISCARDED
     return ledger.freshness(key)
 
