@@ -45,7 +45,10 @@ def circumstances(comparison: Comparison) -> str:
     warmth = _different(f"{row['temperature']:g}" for row in rows if row["temperature"] is not None)
     asked = comparison.kind != "dry"
     sources = _different(source for row in rows for source in row["counted_by"].split(", "))
-    seed = f"seed {comparison.seed}" if comparison.seed is not None else "no seed"
+    seeds = _different(str(row["seed"]) for row in rows if row["seed"] is not None)
+    if not seeds and comparison.seed is not None:  # a model that takes none; the statistics do
+        seeds = [str(comparison.seed)]
+    seed = f"seed{'s' * (len(seeds) > 1)} {listed(seeds)}" if seeds else "no seed"
     return " · ".join(
         filter(
             None,
@@ -110,6 +113,11 @@ def nothing_concluded(comparison: Comparison) -> str:
         return ""
     numbers = [finding.tokens.n for finding in compared if finding.tokens is not None]
     inputs = counted(max(numbers), "input")
+    if max(numbers) < findings.least and comparison.kind == "dry":
+        return (
+            f"The tokens are exact for these prompts. About other inputs nothing can be concluded from {inputs}: at least "
+            f"{findings.least} would be needed."
+        )
     if max(numbers) < findings.least:
         return f"Nothing can be concluded from {inputs}: at least {findings.least} would be needed."
     some = f"; some have fewer than the {findings.least} that it takes" if min(numbers) < findings.least else ""
