@@ -86,10 +86,11 @@ def latest_answer_moved(pairs: list[Sourced]) -> list[Sourced]:
     raise error.as_adk("IllegalStateException", f"No function call event found for function response IDs: [{unknown}]")
 
 
-def answers_after_calls(pairs: list[Sourced], group: bool) -> list[Sourced]:
+def answers_after_calls(pairs: list[Sourced], group: bool, again: bool = False) -> list[Sourced]:
     """Every response right after its call; the latest wins, one without its call in the window is dropped.
 
-    With `group` (models named gemini-3) a chain of calls comes first, then one content with all their responses.
+    With `group` (models named gemini-3) a chain of calls comes first, then one content with all their responses. With
+    `again` one content that answers the calls of several comes after each of them.
     """
     acts = [_acts(content) for content, _ in pairs]
     place: dict[str, int] = {}
@@ -115,7 +116,8 @@ def answers_after_calls(pairs: list[Sourced], group: bool) -> list[Sourced]:
             continue
         result.append(pair)
         answers = sorted({place[call.id] for call in calls if call.id in place} - taken)
-        taken.update(answers)
+        if not again:
+            taken.update(answers)
         waiting.extend(pairs[index] for index in answers)
         if not group:
             flush()

@@ -6,9 +6,11 @@ from typing import Final
 
 from adknb.core.errors import SpecError, near_names
 from adknb.rules.base import Rules
+from adknb.rules.go import GoFixedRules, GoRules
 from adknb.rules.java import JavaRules
+from adknb.rules.js import JsRules
 
-_RULES: Final[dict[str, Rules]] = {"java": JavaRules()}
+_RULES: Final[dict[str, Rules]] = {"java": JavaRules(), "go": GoRules(), "go_fixed": GoFixedRules(), "js": JsRules()}
 
 
 def resolve_rules(value: str | Rules) -> Rules:

@@ -8,10 +8,14 @@ of the agents, and: `guard` (validates a key's JSON, sets `ok_set` or `fail_set`
 
 from __future__ import annotations
 
-import math
-import re
+import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from dialects import CALL_ID, DIALECTS, JAVA, Dialect, NoArtifacts
 
 from adknb.core.content import Content, FunctionCall, FunctionResponse, Part
 from adknb.core.errors import AdknbError, ModelError
@@ -21,7 +25,6 @@ from adknb.core.run import Run
 from adknb.core.specs import BaseAgent, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
 from adknb.core.tools import FunctionTool, LongRunningFunctionTool
 from adknb.rules.output_schema import read_json
-from adknb.rules.values import java_text
 from adknb.runtime.callbacks import CallbackContext, ToolContext
 from adknb.runtime.runner import Runner
 
@@ -102,6 +105,10 @@ Log = Callable[[str, LlmRequest], object]
 """Is told of every request, in the order in which the models are asked: the agent's name, and what is sent."""
 
 
+class ScriptExhausted(ModelError):
+    """A model was asked once more than the case has replies."""
+
+
 class Scripted:
     """Answers one agent's calls with the case's replies, and logs every request."""
 
@@ -114,7 +121,7 @@ class Scripted:
     async def generate_content_async(self, request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse]:
         self._log(self._agent, request)
         if not self._replies:
-            raise ModelError("script exhausted").as_adk("RuntimeException", "script exhausted")
+            raise ScriptExhausted("script exhausted")
         yield LlmResponse(Content("model", tuple(to_part(part) for part in self._replies.pop(0))))
 
 
@@ -170,10 +177,10 @@ def tool_setter(spec: Mapping[str, Any]) -> Callable[..., dict[str, Any] | None]
     return set_state
 
 
-def build(node: Mapping[str, Any], log: Log) -> BaseAgent:
+def build(node: Mapping[str, Any], log: Log, dialect: Dialect = JAVA) -> BaseAgent:
     """The agents of a case, each LlmAgent with a model of its own that logs its requests."""
     fields: dict[str, Any] = {"name": node["name"], "description": node.get("description")}
-    fields["sub_agents"] = [build(child, log) for child in node.get("sub_agents", ())]
+    fields["sub_agents"] = [build(child, log, dialect) for child in node.get("sub_agents", ())]
     for field, callback in (("guard", guard), ("before", setter)):
         if node.get(field) is not None:
             fields["before_agent_callback"] = callback(node[field])
@@ -185,7 +192,10 @@ def build(node: Mapping[str, Any], log: Log) -> BaseAgent:
     if kind == "parallel":
         return ParallelAgent(**fields)
     if kind == "loop":
-        return LoopAgent(**fields, max_iterations=int(node["max_iterations"] or 0))
+        return LoopAgent(
+            **fields,
+            max_iterations=dialect.loop_limit if node["max_iterations"] is None else int(node["max_iterations"]),
+        )
     for field in (
         "global_instruction", "output_key", "output_schema", "include_contents", "disallow_transfer_to_parent",
         "disallow_transfer_to_peers",
@@ -202,7 +212,7 @@ def build(node: Mapping[str, Any], log: Log) -> BaseAgent:
     return LlmAgent(
         **fields,
         instruction=node["instruction"] if dynamic is None else lambda context: dynamic,
-        tools=[TOOLS[name] for name in node.get("tools", ())],
+        tools=[dialect.tools.get(name) or TOOLS[name] for name in node.get("tools", ())],
         generate_content_config=node.get("generate_config"),
         model=Scripted(node["name"], node.get("model", "scripted"), node["replies"], log),
     )
@@ -214,12 +224,19 @@ async def trace(case: Mapping[str, Any], rules: str) -> dict[str, Any]:
     events: list[Event] = []
     result: dict[str, Any] = {"id": case["id"], "requests": requests, "events": events, "state": {}, "error": None}
     session = None
+    dialect = DIALECTS[rules]
 
     def log(agent: str, request: LlmRequest) -> None:
-        requests.append(request_json(agent, request))
+        requests.append(request_json(agent, request, dialect))
 
     try:
-        runner = Runner(build(case["root"], log), rules=rules, temp_keys="keep" if rules == "java" else None)
+        saves = not dialect.artifacts_only_when_saved or uses(case["root"], "save_note")
+        runner = Runner(
+            build(case["root"], log, dialect),
+            rules=rules,
+            temp_keys=dialect.temp_keys,
+            artifact_service=None if saves else NoArtifacts(*dialect.no_artifacts),
+        )
         state: Mapping[str, Any] | None = case.get("state") or {}
         for turn in case["turns"]:
             message = turn if isinstance(turn, str) else answers(turn, events)
@@ -229,15 +246,17 @@ async def trace(case: Mapping[str, Any], rules: str) -> dict[str, Any]:
             session = runner.last_run.session
             state = None
     except AdknbError as error:
-        result["error"] = {"type": error.adk_type, "message": recorded_message(error.adk_message)}
+        if isinstance(error, ScriptExhausted) and error.adk_type is None:
+            error.as_adk(dialect.exhausted, "script exhausted")
+        result["error"] = {"type": error.adk_type, "message": recorded_message(error.adk_message, dialect)}
         if error.adk_type is None:
             result["error"] = {"type": type(error).__name__, "message": str(error)}
         if error.run is not None:
             session = error.run.session
     if session is not None:
         result["state"] = dict(session.state)
-    result["events"] = [event_json(event) for event in events]
-    recorded: dict[str, Any] = as_recorded(result)
+    result["events"] = [event_json(event, dialect) for event in events]
+    recorded: dict[str, Any] = as_recorded(result, dialect)
     return recorded
 
 
@@ -256,24 +275,25 @@ def runs(case: Mapping[str, Any], strategy: str, log: Log) -> list[Run]:
     return made
 
 
-def recorded_message(message: str | None) -> str | None:
-    """An error's message as the recorder keeps it: call ids, which no two runs share, as ID; 300 UTF-16 units at most."""
-    if message is None:
-        return None
-    units = re.sub("adk-[0-9a-f-]{32,36}", "ID", message).encode("utf-16-le", "surrogatepass")
-    return units[:600].decode("utf-16-le", "surrogatepass")
+def uses(node: Mapping[str, Any], tool: str) -> bool:
+    return tool in node.get("tools", ()) or any(uses(child, tool) for child in node.get("sub_agents", ()))
 
 
-def as_recorded(value: Any) -> Any:
-    """Plain JSON as a trace file holds it: a lone surrogate is `?` in UTF-8, a number that is not finite is text."""
+def recorded_message(message: str | None, dialect: Dialect) -> str | None:
+    """An error's message as the recorder keeps it: call ids, which no two runs share, as ID; the beginning of a long one."""
+    return dialect.cut(CALL_ID.sub("ID", message)) if message is not None else None
+
+
+def as_recorded(value: Any, dialect: Dialect = JAVA) -> Any:
+    """Plain JSON as a trace file holds it."""
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, float) and not math.isfinite(value):
-        return java_text(value)
+        return dialect.text(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return dialect.number(value)
     if isinstance(value, Mapping):
-        return {as_recorded(key): as_recorded(item) for key, item in value.items()}
+        return {as_recorded(key, dialect): as_recorded(item, dialect) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [as_recorded(item) for item in value]
+        return [as_recorded(item, dialect) for item in value]
     return value
 
 
@@ -290,30 +310,30 @@ def answers(turn: Mapping[str, Any], events: list[Event]) -> list[FunctionRespon
     return messages
 
 
-def part_json(part: Part) -> dict[str, Any]:
-    data = part.to_dict()
+def part_json(part: Part, dialect: Dialect) -> dict[str, Any]:
+    data = part.to_dict() or dict(dialect.empty_part)
     for field in ("function_call", "function_response"):
         if field in data:
             data[field].pop("id", None)
     return data
 
 
-def content_json(content: Content) -> dict[str, Any]:
-    return {"role": content.role, "parts": [part_json(part) for part in content.parts]}
+def content_json(content: Content, dialect: Dialect = JAVA) -> dict[str, Any]:
+    return {"role": content.role, "parts": [part_json(part, dialect) for part in content.parts]}
 
 
-def request_json(agent: str, request: LlmRequest) -> dict[str, Any]:
+def request_json(agent: str, request: LlmRequest, dialect: Dialect = JAVA) -> dict[str, Any]:
     return {
         "agent": agent,
-        "system_instruction": request.system_instruction,
-        "contents": [content_json(content) for content in request.contents],
+        "system_instruction": dialect.system(request),
+        "contents": [content_json(content, dialect) for content in request.contents],
         "tools": sorted(request.tools),
         "config": dict(request.config),
         "declarations": dict(request.tools),
     }
 
 
-def event_json(event: Event) -> dict[str, Any]:
+def event_json(event: Event, dialect: Dialect = JAVA) -> dict[str, Any]:
     actions = {
         name: value
         for name in ("escalate", "skip_summarization", "transfer_to_agent")
@@ -321,7 +341,7 @@ def event_json(event: Event) -> dict[str, Any]:
     }
     data: dict[str, Any] = {
         "author": event.author,
-        "content": content_json(event.content) if event.content is not None else None,
+        "content": content_json(event.content, dialect) if event.content is not None else None,
         "state_delta": event.to_dict()["state_delta"],
         "final": event.is_final_response(),
         "actions": actions,

@@ -35,6 +35,16 @@ def test_java(case: dict[str, Any], trace: dict[str, Any]) -> None:
     assert compare(case, trace, "java") == []
 
 
+@pytest.mark.parametrize(
+    ("case", "trace"),
+    recorded("cases.jsonl", "js.jsonl")
+    + recorded("features.jsonl", "features.js.jsonl")
+    + recorded("gemini.jsonl", "gemini.js.jsonl"),
+)
+def test_js(case: dict[str, Any], trace: dict[str, Any]) -> None:
+    assert compare(case, trace, "js") == []
+
+
 def test_a_difference_is_named_with_its_first_character() -> None:
     assert list(differences({"a": ["same", "abcdef"]}, {"a": ["same", "abcXef"]})) == [
         ".a[1]: differs at character 3: recorded 'abcdef', here 'abcXef'"
