@@ -97,6 +97,10 @@ class Rules(ABC):
     def missing(self, placeholder: Placeholder, agent: str, known: Collection[str]) -> AdknbError:
         """The error for a required placeholder without a value; `known` are the keys that there are."""
 
+    def in_global_instruction(self, error: AdknbError) -> AdknbError:
+        """The error for a placeholder without a value, said also as this ADK says it of a global_instruction."""
+        return error
+
     # the system instruction
 
     @abstractmethod

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from adknb.core.content import Content, Part
+from adknb.core.content import Part
 from adknb.core.errors import (
     AdknbError,
     AgentNameError,
@@ -23,15 +22,19 @@ from adknb.core.state import APP_PREFIX, TEMP_PREFIX, USER_PREFIX, check_value
 from adknb.core.tools import FunctionTool, Parameter
 from adknb.rules import go_history, texts_go
 from adknb.rules.base import Output, Placeholder, Rules, Sections, Sourced, Template
-from adknb.rules.go_schema import checked_arguments, parameters_schema, validate_map, value_schema
+from adknb.rules.go_schema import as_decoded, as_sent, checked_arguments, parameters_schema, validate_map, value_schema
 from adknb.rules.go_values import go_is_identifier, go_json, go_quote, go_text, go_trim
+from adknb.rules.placeholders import pieces
 from adknb.rules.values import java_float
 
-_PLACEHOLDER: Final = re.compile(r"\{+[^{}]*\}+")
 _ARTIFACT: Final = "artifact."
 _PREFIXES: Final = (APP_PREFIX, USER_PREFIX, TEMP_PREFIX)
+_PLAIN_INTEGERS: Final = ("max_output_tokens", "candidate_count")
+"""Fields of `genai.GenerateContentConfig` that are no pointers: 0 is left out."""
+
 _TRANSFER: Final = "transfer_to_agent"
 _IN_INSTRUCTION: Final = "failed to append instructions: failed to inject session state into instruction: "
+_IN_GLOBAL: Final = "failed to append global instructions: failed to inject session state into global instruction: "
 _BLANK_LINE: Final = Segment("\n\n", "separator")
 _NEXT_PART: Final = Segment("", "separator")
 
@@ -41,13 +44,19 @@ class GoRules(Rules):
 
     name = "go"
     sdk = "google.golang.org/adk/v2 v2.2.0"
-    temp_keys = "restore"  # `session/inmemory.go`: every turn starts from what was stored, which lacks deltas of `temp:`
+    temp_keys = (
+        "restore"  # `session/inmemory.go`: every turn starts from what was stored, which lacks deltas of `temp:`
+    )
     keeps_unsaid_state = False
     schema_note = texts_go.GO_SCHEMA_NOTE
 
     def check_names(self, root: BaseAgent) -> None:
         """`internal/agent/parentmap`: every name once in the whole tree; any name will do."""
         seen = {root.name}
+        if not all(agent.name for agent in root.walk()):
+            raise NotSupported(
+                "an agent without a name: ADK Go takes its events for its parent's. That is not reproduced. Name it."
+            )
         for agent in list(root.walk())[1:]:
             if agent.name in seen:
                 message = f"agent names must be unique in the agent tree, found duplicate: {go_quote(agent.name)}"
@@ -60,18 +69,7 @@ class GoRules(Rules):
     # placeholders and values (internal/llminternal/instruction_processor.go)
 
     def parse(self, instruction: str) -> Template:
-        pieces: list[str | Placeholder] = []
-        end = 0
-        for match in _PLACEHOLDER.finditer(instruction):
-            placeholder = self.placeholder(match.group())
-            if placeholder is not None:
-                if match.start() > end:
-                    pieces.append(instruction[end : match.start()])
-                pieces.append(placeholder)
-                end = match.end()
-        if end < len(instruction):
-            pieces.append(instruction[end:])
-        return tuple(pieces)
+        return pieces(instruction, self.placeholder)
 
     def placeholder(self, match: str) -> Placeholder | None:
         """`replaceMatch`: what a match stands for, or None when it passes through as text."""
@@ -109,6 +107,11 @@ class GoRules(Rules):
             f"(state={{{placeholder.name!r}: …}}), or make it optional: {{{placeholder.name}?}}",
             placeholder.name,
         ).as_adk("*fmt.wrapError", f"{_IN_INSTRUCTION}state key does not exist")
+
+    def in_global_instruction(self, error: AdknbError) -> AdknbError:
+        if error.adk_type is None or error.adk_message is None:
+            return error
+        return error.as_adk(error.adk_type, error.adk_message.replace(_IN_INSTRUCTION, _IN_GLOBAL))
 
     # the system instruction (identity_request_processor.go, utils.AppendInstructions)
 
@@ -186,13 +189,22 @@ class GoRules(Rules):
         return agent.output_schema is not None and bool(agent.tools) and is_gemini
 
     def config(self, agent: LlmAgent, model: str) -> dict[str, Any]:
-        """`genai.GenerateContentConfig` holds 32-bit floats; a whole one has no point in JSON."""
-        config = super().config(agent, model)
-        return {name: _single(value) if isinstance(value, float) else value for name, value in config.items()}
+        """`genai.GenerateContentConfig` holds 32-bit floats, and tells no 0 or empty list from what is not set."""
+        sent: dict[str, Any] = {}
+        for name, value in super().config(agent, model).items():
+            if name == "response_schema":
+                sent[name] = as_sent(value)
+            elif isinstance(value, float):
+                sent[name] = _single(value)
+            elif value not in ("", [], {}) and not (name in _PLAIN_INTEGERS and value == 0):
+                sent[name] = value
+        return sent
 
     def declaration(self, tool: FunctionTool) -> dict[str, Any]:
         note = f"\n\n{texts_go.GO_LONG_RUNNING}" if tool.long_running else ""
-        answer = {"type": "object", "additionalProperties": True} if tool.returns is None else value_schema(tool.returns)
+        answer = (
+            {"type": "object", "additionalProperties": True} if tool.returns is None else value_schema(tool.returns)
+        )
         return {
             "name": tool.name,
             "description": tool.description + note,
@@ -216,7 +228,7 @@ class GoRules(Rules):
         return {
             "name": "set_model_response",
             "description": texts_go.GO_SET_MODEL_RESPONSE,
-            "parametersJsonSchema": dict(schema),
+            "parametersJsonSchema": as_sent(schema),
         }
 
     # replies (llmagent.go, base_flow.go)
@@ -270,6 +282,10 @@ class GoRules(Rules):
     def coerce(self, parameter: Parameter, value: object) -> object:
         """Go does not: `arguments` checks them all at once, as they are."""
         return value
+
+    def tool_result(self, value: object) -> dict[str, Any]:
+        """`typeutil.ConvertToWithJSONSchema`: the result's way through JSON leaves a float64 of a number."""
+        return {name: as_decoded(item) for name, item in super().tool_result(value).items()}
 
     def leaves_unanswered(self, tool: FunctionTool, result: Mapping[str, Any] | None, failed: bool) -> bool:
         """An empty answer is one; only none at all leaves a long-running call open."""

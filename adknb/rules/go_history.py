@@ -39,7 +39,7 @@ def contents(
         has_responses = has_responses or reading.has_responses
         pairs.append(pair)
     if has_responses and len(pairs) > 1:
-        pairs = history.answers_after_calls(latest_answer_moved(pairs), group=False)
+        pairs = history.answers_after_calls(latest_answer_moved(pairs), group=False, again=True)
     said = [pair for pair in map(without_empty_parts, pairs) if pair is not None]
     return [*said, _CONTINUE] if said and said[-1][0].role != "user" else said
 

@@ -19,6 +19,22 @@ _TYPES: Final = {
 _ZEROS: Final = {"STRING": "", "INTEGER": 0, "NUMBER": 0.0, "BOOLEAN": False, "OBJECT": None}
 
 
+_EXACT: Final = 2**53
+_EMPTY: Final[tuple[object, ...]] = ("", [], {}, (), None)
+
+
+def as_sent(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A Gemini schema as `genai.Schema` writes it: what is empty is left out."""
+    sent = {name: value for name, value in schema.items() if name in ("default", "example") or value not in _EMPTY}
+    if "items" in sent:
+        sent["items"] = as_sent(sent["items"])
+    if "anyOf" in sent:
+        sent["anyOf"] = [as_sent(choice) for choice in sent["anyOf"]]
+    if "properties" in sent:
+        sent["properties"] = {name: as_sent(item) for name, item in sent["properties"].items()}
+    return sent
+
+
 def parameters_schema(tool: FunctionTool) -> dict[str, Any]:
     """The schema of the arguments' struct: no further fields, and only what has no default is required."""
     schema: dict[str, Any] = {"type": "object", "additionalProperties": False}
@@ -66,12 +82,21 @@ def checked_arguments(tool: FunctionTool, args: Mapping[str, Any]) -> dict[str, 
 
 
 def _received(value: Any, value_type: ValueType) -> object:
-    """The value after its way through JSON into the field's type."""
+    """The value after its way through JSON into the field's type. A slice may be nil."""
     if value_type.items is not None:
-        return [_received(item, value_type.items) for item in value or ()]
+        return None if value is None else [_received(item, value_type.items) for item in value]
     if value_type.kind == "INTEGER":
         return int(value)
-    if value_type.kind == "NUMBER":
+    return float(value) if value_type.kind == "NUMBER" else as_decoded(value)
+
+
+def as_decoded(value: Any) -> Any:
+    """What `json.Unmarshal` makes of a value: numbers are float64. Integers that one holds exactly stay integers here."""
+    if isinstance(value, Mapping):
+        return {key: as_decoded(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_decoded(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _EXACT:
         return float(value)
     return value
 
@@ -115,15 +140,15 @@ def _invalid(name: str, reason: str) -> ValueError:
 
 def _shown(value: Any) -> str:
     """`%v` of a `reflect.Value`, which for a null is its invalid one."""
-    return "<invalid reflect.Value>" if value is None else go_text(_as_decoded(value))
+    return "<invalid reflect.Value>" if value is None else go_text(_as_floats(value))
 
 
-def _as_decoded(value: Any) -> Any:
-    """The value as `json.Unmarshal` reads it back: every number a float64."""
+def _as_floats(value: Any) -> Any:
+    """The value with every number a float64, for `%v`, which tells 1e+06 from 1000000."""
     if isinstance(value, Mapping):
-        return {key: _as_decoded(item) for key, item in value.items()}
+        return {key: _as_floats(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_as_decoded(item) for item in value]
+        return [_as_floats(item) for item in value]
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -162,7 +187,7 @@ def validate_map(args: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
         if not fits:
             raise ValueError(
                 f"output arg: '{quoted}' type mismatch, expected schema type {properties[key].get('type', '')}, got value "
-                f"{go_text(_as_decoded(value))} of type {_go_type(value)}"
+                f"{go_text(_as_floats(value))} of type {_go_type(value)}"
             )
     for key in schema.get("required") or ():
         if key not in args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adknb.core.errors import AgentError
+from adknb.core.errors import AdknbError, AgentError
 from adknb.core.requests import Segment
 from adknb.rules.base import Sections, Template
 from adknb.runtime.callbacks import ReadonlyContext, call
@@ -16,9 +16,12 @@ async def system_segments(context: InvocationContext, node: LlmNode) -> list[Seg
     global_instruction = None
     source = root if isinstance(root, LlmNode) else node if node.rules.own_global_instruction else None
     if source is not None and source.agent.global_instruction != "":
-        global_instruction = await _resolved(
-            context, source.global_template, source.agent.global_instruction, "global instruction"
-        )
+        try:
+            global_instruction = await _resolved(
+                context, source.global_template, source.agent.global_instruction, "global instruction"
+            )
+        except AdknbError as error:
+            raise node.rules.in_global_instruction(error) from error.__cause__
     instruction = None
     if node.agent.instruction != "":
         instruction = await _resolved(context, node.template, node.agent.instruction, "instruction")

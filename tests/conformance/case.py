@@ -105,15 +105,12 @@ Log = Callable[[str, LlmRequest], object]
 """Is told of every request, in the order in which the models are asked: the agent's name, and what is sent."""
 
 
-class ScriptExhausted(ModelError):
-    """A model was asked once more than the case has replies."""
-
-
 class Scripted:
     """Answers one agent's calls with the case's replies, and logs every request."""
 
-    def __init__(self, agent: str, name: str, replies: list[Any], log: Log) -> None:
+    def __init__(self, agent: str, name: str, replies: list[Any], log: Log, exhausted: str) -> None:
         self.name = name
+        self._exhausted = exhausted
         self._agent = agent
         self._replies = list(replies)
         self._log = log
@@ -121,7 +118,7 @@ class Scripted:
     async def generate_content_async(self, request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse]:
         self._log(self._agent, request)
         if not self._replies:
-            raise ScriptExhausted("script exhausted")
+            raise ModelError("script exhausted").as_adk(self._exhausted, "script exhausted")
         yield LlmResponse(Content("model", tuple(to_part(part) for part in self._replies.pop(0))))
 
 
@@ -214,7 +211,7 @@ def build(node: Mapping[str, Any], log: Log, dialect: Dialect = JAVA) -> BaseAge
         instruction=node["instruction"] if dynamic is None else lambda context: dynamic,
         tools=[dialect.tools.get(name) or TOOLS[name] for name in node.get("tools", ())],
         generate_content_config=node.get("generate_config"),
-        model=Scripted(node["name"], node.get("model", "scripted"), node["replies"], log),
+        model=Scripted(node["name"], node.get("model", "scripted"), node["replies"], log, dialect.exhausted),
     )
 
 
@@ -246,8 +243,6 @@ async def trace(case: Mapping[str, Any], rules: str) -> dict[str, Any]:
             session = runner.last_run.session
             state = None
     except AdknbError as error:
-        if isinstance(error, ScriptExhausted) and error.adk_type is None:
-            error.as_adk(dialect.exhausted, "script exhausted")
         result["error"] = {"type": error.adk_type, "message": recorded_message(error.adk_message, dialect)}
         if error.adk_type is None:
             result["error"] = {"type": type(error).__name__, "message": str(error)}
@@ -311,7 +306,9 @@ def answers(turn: Mapping[str, Any], events: list[Event]) -> list[FunctionRespon
 
 
 def part_json(part: Part, dialect: Dialect) -> dict[str, Any]:
-    data = part.to_dict() or dict(dialect.empty_part)
+    data = part.to_dict()
+    if not data or data == {"thought": True}:
+        data = {**dialect.empty_part, **data}
     for field in ("function_call", "function_response"):
         if field in data:
             data[field].pop("id", None)
