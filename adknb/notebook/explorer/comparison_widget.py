@@ -96,8 +96,9 @@ class ComparisonWidget:
 
     def _on(self, work: Callable[[Any], object]) -> Callable[[Any], None]:
         def changed(change: Any) -> None:
-            if not self._drawing and change["new"] is not None:
-                self._looked(lambda: work(change["new"]))
+            with self._lock:
+                if not self._drawing and change["new"] is not None:
+                    self._looked(lambda: work(change["new"]))
 
         return changed
 

@@ -267,7 +267,8 @@ class ExplorerWidget:
     def _watched(self, run: Run, cancel: Callable[[], object] | None) -> None:
         if self._is_closed:
             return
-        self.explorer.watch(run, cancel)
+        with self._lock:
+            self.explorer.watch(run, cancel)
         self._redraw.soon()
 
     def _draw_live(self) -> None:
@@ -278,8 +279,9 @@ class ExplorerWidget:
     def _menus(self) -> None:
         def on(widget: Any, work: Callable[[Any], object]) -> None:
             def changed(change: Any) -> None:
-                if not self._drawing and change["new"] is not None:
-                    self._looked(lambda: work(change["new"]))
+                with self._lock:  # what another thread draws meanwhile is no change of the user's, and hides none
+                    if not self._drawing and change["new"] is not None:
+                        self._looked(lambda: work(change["new"]))
 
             widget.observe(changed, "value")
 
