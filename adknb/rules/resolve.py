@@ -12,6 +12,9 @@ from adknb.rules.js import JsRules
 
 _RULES: Final[dict[str, Rules]] = {"java": JavaRules(), "go": GoRules(), "go_fixed": GoFixedRules(), "js": JsRules()}
 
+NAMES: Final = tuple(_RULES)
+"""The rule sets that there are."""
+
 
 def resolve_rules(value: str | Rules) -> Rules:
     """The rule set of this name; a rule set as it is. Raises `SpecError` with the names that there are."""

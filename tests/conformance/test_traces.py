@@ -45,6 +45,17 @@ def test_js(case: dict[str, Any], trace: dict[str, Any]) -> None:
     assert compare(case, trace, "js") == []
 
 
+@pytest.mark.parametrize(
+    ("case", "trace"),
+    recorded("cases.jsonl", "go.jsonl")
+    + recorded("features.jsonl", "features.go.jsonl")
+    + recorded("gemini.jsonl", "gemini.go.jsonl")
+    + recorded("extra.go.jsonl", "extra.go.jsonl"),
+)
+def test_go(case: dict[str, Any], trace: dict[str, Any]) -> None:
+    assert compare(case, trace, "go") == []
+
+
 def test_a_difference_is_named_with_its_first_character() -> None:
     assert list(differences({"a": ["same", "abcdef"]}, {"a": ["same", "abcXef"]})) == [
         ".a[1]: differs at character 3: recorded 'abcdef', here 'abcXef'"
