@@ -19,6 +19,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from case import trace
+from dialects import CALL_ID
 
 ABSENT = object()
 
@@ -68,11 +69,11 @@ def compare(case: dict[str, Any], recorded: dict[str, Any], rules: str) -> list[
 
 
 def without_objects(recorded: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The trace, its error without the objects that the message lists."""
+    """The trace, its error without the objects and call ids that the message lists."""
     raised = recorded["error"]
     if raised is None or raised["message"] is None:
         return recorded
-    return {**recorded, "error": {**raised, "message": OBJECTS.sub("", raised["message"])}}
+    return {**recorded, "error": {**raised, "message": CALL_ID.sub("ID", OBJECTS.sub("", raised["message"]))}}
 
 
 def main() -> int:
