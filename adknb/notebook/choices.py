@@ -10,6 +10,7 @@ from adknb.core.errors import NotSupported
 from adknb.notebook.answering import Recording
 from adknb.notebook.command import Option, UsageError
 from adknb.notebook.pipelines import named_model
+from adknb.rules.resolve import NAMES
 
 ANSWERING: Final = (
     Option("--base-url", "where a model behind an API (openai/NAME, gemini-…) is asked", "URL"),
@@ -26,7 +27,7 @@ ANSWERING: Final = (
 _LATER_OPTIONS: Final = {
     "db": "sessions in a database come with a later version; sessions live in this process now",
 }
-_LATER_RULES: Final = ("go", "go_fixed", "js", "python")
+_LATER_RULES: Final = ("python",)
 
 
 def choices(options: Namespace, namespace: Mapping[str, Any], own_model: str = "model") -> dict[str, Any]:
@@ -57,4 +58,4 @@ def choices(options: Namespace, namespace: Mapping[str, Any], own_model: str = "
 def check_rules(name: str | None) -> None:
     """Raise `NotSupported` for rules that come later."""
     if name in _LATER_RULES:
-        raise NotSupported(f"--rules {name} comes with a later version. Now: java.")
+        raise NotSupported(f"--rules {name} comes with a later version. Now: {', '.join(NAMES)}.")

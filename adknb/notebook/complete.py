@@ -16,6 +16,7 @@ from adknb.notebook.compare_line import holds_inputs
 from adknb.notebook.variables import users_names
 from adknb.notebook.variant_words import CHANGES, holds_variants
 from adknb.notebook.verbs.explore import is_explored
+from adknb.rules.resolve import NAMES as RULE_SETS
 from adknb.runtime.strategies import NAMES as STRATEGIES
 
 _ASSIGNED = re.compile(r"^\s*[\w.]+\s*=\s*(?=%)")
@@ -90,7 +91,7 @@ def _known(bench: Bench, kind: str) -> list[str]:
         "texts": lambda: _variables(bench, lambda value: isinstance(value, str)),
         "strategies": lambda: STRATEGIES,
         "categories": lambda: _variables(bench, lambda value: isinstance(value, (list, dict)) or callable(value)),
-        "rules": lambda: ["java"],
+        "rules": lambda: RULE_SETS,
         "runs": lambda: [run.id for run in reversed(bench.runs)],
         "sessions": lambda: bench.sessions,
         "steps": lambda: _steps(bench),
