@@ -203,7 +203,8 @@ def sent_twice(made_of: Sequence[Piece], writer: Callable[[str], Event | None]) 
     """The tokens of each inserted state value whose writing event is among the request's contents too, by key.
 
     `writer` gives the event that had written a key last when the request was built. A user's event never counts: it
-    sets state beside its message, not by its words.
+    sets state beside its message, not by its words. A value that counts no token, as an empty one does, costs nothing and
+    is left out.
     """
     inserted: dict[str, int] = {}
     for piece in made_of:
@@ -211,7 +212,7 @@ def sent_twice(made_of: Sequence[Piece], writer: Callable[[str], Event | None]) 
             inserted[piece.key] = inserted.get(piece.key, 0) + piece.tokens
     wrote = {key: event.id for key in inserted if (event := writer(key)) is not None and event.author != USER}
     carried = {piece.source.id for piece in made_of if piece.source is not None} if wrote else set()
-    return {key: inserted[key] for key, event_id in wrote.items() if event_id in carried}
+    return {key: inserted[key] for key, event_id in wrote.items() if event_id in carried and inserted[key]}
 
 
 def _system_channel(segment: Segment) -> str:

@@ -158,6 +158,11 @@ def test_a_value_is_sent_twice_when_its_writing_event_is_in_the_request() -> Non
     assert twice(writer, [other]) == {}
 
 
+def test_an_empty_value_costs_nothing_so_it_is_not_sent_twice() -> None:
+    writer = event("A", "", {"triage": ""})
+    assert twice(writer, [writer], "") == {}
+
+
 def test_a_value_that_came_with_the_users_message_is_not_sent_twice() -> None:
     writer = event("user", "Hello.", {"triage": TRIAGE})
     assert twice(writer, [writer]) == {}
