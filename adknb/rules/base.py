@@ -97,6 +97,13 @@ class Rules(ABC):
     def missing(self, placeholder: Placeholder, agent: str, known: Collection[str]) -> AdknbError:
         """The error for a required placeholder without a value; `known` are the keys that there are."""
 
+    def text_without_value(self, name: str) -> str | None:
+        """What a placeholder inserts for a key that nobody wrote; None for nothing, or an error."""
+        return None
+
+    keys_are_missed_first: bool = False
+    """Whether the error names a missing state key before any missing artifact, wherever they stand."""
+
     def in_global_instruction(self, error: AdknbError) -> AdknbError:
         """The error for a placeholder without a value, said also as this ADK says it of a global_instruction."""
         return error

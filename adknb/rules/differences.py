@@ -49,6 +49,16 @@ DIFFERENCES: Final = (
         "Java InstructionUtils; Go instruction_processor.go; JS agents/instructions.js", "placeholder-required-missing",
     ),
     Difference(
+        "text_without_value", "A key that nobody wrote, named as what every JavaScript object inherits: toString",
+        "is missing", "is missing", "inserts function toString() { [native code] }",
+        "JS agents/instructions.js", "x-js-proto-toString",
+    ),
+    Difference(
+        "keys_are_missed_first", "A required artifact that is missing before a required key that is, too",
+        "the artifact's error", "the artifact's error", "the key's error",
+        "JS agents/instructions.js", "x-js-artifact-before-state",
+    ),
+    Difference(
         "artifact_text", "How an artifact reads in an instruction",
         "the part as JSON", "its text", "its text; other parts as JSON",
         "Java Part.toJson; Go instruction_processor.go; JS agents/instructions.js", "f-artifact-saved-and-read",

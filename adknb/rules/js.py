@@ -27,8 +27,8 @@ from adknb.core.state import APP_PREFIX, TEMP_PREFIX, USER_PREFIX, check_value
 from adknb.core.tools import FunctionTool, Parameter, ValueType
 from adknb.rules import history, js_history, texts_js
 from adknb.rules.base import Output, Placeholder, Rules, Sections, Sourced, Template
-from adknb.rules.js_schema import Misfit, satisfied
-from adknb.rules.js_values import js_is_agent_name, js_json, js_parse, js_text, js_trim
+from adknb.rules.js_schema import Misfit, stored
+from adknb.rules.js_values import js_inherited, js_is_agent_name, js_json, js_kind, js_parse, js_text, js_trim
 from adknb.rules.placeholders import pieces
 
 _IDENTIFIER: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
@@ -123,6 +123,12 @@ class JsRules(Rules):
             placeholder.name,
         ).as_adk(_ERROR, f"Context variable not found: `{placeholder.name}`.")
 
+    def text_without_value(self, name: str) -> str | None:
+        """`resolveKey` asks `key in state`, which is true of what every object inherits."""
+        return js_inherited(name)
+
+    keys_are_missed_first = True  # injectSessionState: loading an artifact takes longer
+
     # the system instruction (agents/processors, models/llm_request.js)
 
     def identity(self, agent: LlmAgent) -> str | None:
@@ -172,7 +178,7 @@ class JsRules(Rules):
         """The argument is `agentName`, which zod checks."""
         target = args.get("agentName")
         if not isinstance(target, str):
-            raise ValueError(texts_js.not_text(_kind(target) if "agentName" in args else "undefined"))
+            raise ValueError(texts_js.not_text(js_kind(target) if "agentName" in args else "undefined"))
         return {"agent_name": target}
 
     transfer_answer: Mapping[str, Any] | None = MappingProxyType({"result": "Transfer queued"})
@@ -313,7 +319,7 @@ class JsRules(Rules):
         except ValueError as error:
             return Output(text, f"output_schema: stored as raw text, because it is no JSON ({error})")
         try:
-            return Output(satisfied(value, agent.output_schema))
+            return Output(stored(value, agent.output_schema))
         except Misfit as reason:
             return Output(value, f"output_schema: stored although it does not fit: {reason}")
 
@@ -383,14 +389,6 @@ def _schema(value_type: ValueType) -> dict[str, Any]:
     if value_type.choices:
         return {"type": "STRING", "enum": list(value_type.choices)}
     return {"type": value_type.kind}
-
-
-def _kind(value: object) -> str:
-    """zod's word for a value's type."""
-    if isinstance(value, bool):
-        return "boolean"
-    kinds = {type(None): "null", str: "string", list: "array", dict: "object"}
-    return kinds.get(type(value), "number")
 
 
 def _camel_case(value: Any) -> Any:

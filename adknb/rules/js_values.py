@@ -24,6 +24,14 @@ _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 _MOST_INDEX: Final = 2**32 - 2
 
+_INHERITED: Final = frozenset(
+    {
+        "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "hasOwnProperty", "isPrototypeOf",
+        "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
+    }
+)  # fmt: skip
+"""The methods of `Object.prototype`."""
+
 _LETTERS: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl"})
 _MORE: Final = frozenset({"Mn", "Mc", "Nd", "Pc"})
 _OTHER_START: Final = frozenset("\u1885\u1886\u2118\u212e\u309b\u309c")
@@ -102,6 +110,23 @@ def js_key_order(keys: Iterable[str]) -> list[str]:
         return given
     first = sorted(indices, key=int)
     return first + [key for key in given if key not in set(first)]
+
+
+def js_kind(value: object) -> str:
+    """zod's word for a value's type."""
+    if isinstance(value, bool):
+        return "boolean"
+    kinds = {type(None): "null", str: "string", list: "array", dict: "object"}
+    return kinds.get(type(value), "number")
+
+
+def js_inherited(name: str) -> str | None:
+    """`String({}[name])` of what every object inherits; None for other names."""
+    if name == "constructor":
+        return "function Object() { [native code] }"
+    if name == "__proto__":
+        return "{}"
+    return f"function {name}() {{ [native code] }}" if name in _INHERITED else None
 
 
 def js_parse(text: str) -> Any:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from adknb.core.errors import AdknbError, AgentError
 from adknb.core.requests import Segment
-from adknb.rules.base import Sections, Template
+from adknb.rules.base import Placeholder, Rules, Sections, Template
 from adknb.runtime.callbacks import ReadonlyContext, call
 from adknb.runtime.context import InvocationContext
 from adknb.runtime.tree import LlmNode
@@ -37,7 +39,7 @@ async def _resolved(
             raise AgentError(f"agent {context.node.name!r}: its {origin} function must return text, not {text!r}")
         return [Segment(text, origin)] if text or context.invocation.rules.empty_function_text_counts else None
     invocation = context.invocation
-    state = invocation.session.state
+    rules, state = invocation.rules, invocation.session.state
     segments = []
     for piece in template:
         if isinstance(piece, str):
@@ -45,11 +47,24 @@ async def _resolved(
         elif piece.artifact:
             artifact = await invocation.artifacts.load_artifact(invocation.session, piece.name)
             if artifact is not None:
-                segments.append(Segment(invocation.rules.artifact_text(artifact), "artifact", piece.name))
+                segments.append(Segment(rules.artifact_text(artifact), "artifact", piece.name))
             elif not piece.optional:
-                raise invocation.rules.missing(piece, context.node.name, state)
+                first = _missing_key(template, state, rules) if rules.keys_are_missed_first else None
+                raise rules.missing(first or piece, context.node.name, state)
         elif piece.name in state:
-            segments.append(Segment(invocation.rules.text_of(state[piece.name]), "state", piece.name))
+            segments.append(Segment(rules.text_of(state[piece.name]), "state", piece.name))
+        elif (text := rules.text_without_value(piece.name)) is not None:
+            segments.append(Segment(text, "state", piece.name))
         elif not piece.optional:
-            raise invocation.rules.missing(piece, context.node.name, state)
+            raise rules.missing(piece, context.node.name, state)
     return segments
+
+
+def _missing_key(template: Template, state: Mapping[str, object], rules: Rules) -> Placeholder | None:
+    """The first required key without a value."""
+    for piece in template:
+        if isinstance(piece, str) or piece.artifact or piece.optional or piece.name in state:
+            continue
+        if rules.text_without_value(piece.name) is None:
+            return piece
+    return None

