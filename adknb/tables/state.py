@@ -38,7 +38,7 @@ def state_rows(ledger: Ledger, counter: TokenCounter) -> list[Row]:
                 "written_by": _writer(write, ledger.turn),
                 "event": write.number if write is not None else None,
                 "read_by": ", ".join(ledger.readers(key)),
-                "fresh": _freshness(ledger, key),
+                "fresh": _freshness(ledger, key, write),
             }
         )
     return rows
@@ -74,9 +74,10 @@ def _writer(write: Write | None, turn: int) -> str:
     return write.step if write.turn == turn else f"{write.step} (turn {write.turn})"
 
 
-def _freshness(ledger: Ledger, key: str) -> str:
+def _freshness(ledger: Ledger, key: str, write: Write | None) -> str:
     run = ledger.run
-    kept = run.temp_keys == "keep" or (run.temp_keys == "restore" and key in run.start_state)
+    as_it_was = key in run.start_state and (write is None or write.turn != ledger.turn)
+    kept = run.temp_keys == "keep" or (run.temp_keys == "restore" and as_it_was)
     if key.startswith(TEMP_PREFIX) and run.status not in ("running", "paused") and not kept:
         return DISCARDED
     return ledger.freshness(key)
