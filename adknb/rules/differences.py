@@ -59,6 +59,11 @@ DIFFERENCES: Final = (
         "JS agents/instructions.js", "x-js-artifact-before-state",
     ),
     Difference(
+        "in_global_instruction", "The error for a required key in a global_instruction",
+        "as in an instruction", "says that it is the global one", "as in an instruction",
+        "Go instruction_processor.go, appendGlobalInstructions", "go-global-missing",
+    ),
+    Difference(
         "artifact_text", "How an artifact reads in an instruction",
         "the part as JSON", "its text", "its text; other parts as JSON",
         "Java Part.toJson; Go instruction_processor.go; JS agents/instructions.js", "f-artifact-saved-and-read",
@@ -97,6 +102,11 @@ DIFFERENCES: Final = (
         "Java LlmRequest; Go utils.AppendInstructions; JS models/llm_request.js", "f-global",
     ),
     Difference(
+        "own_global_instruction", "The global_instruction of a sub-agent below a workflow root",
+        "does not count", "counts for that agent", "does not count",
+        "Go instruction_processor.go, instructionsRequestProcessor", "f-global-on-sub",
+    ),
+    Difference(
         "empty_function_text_counts", "An instruction function that returns no text",
         "leaves nothing", "leaves a part", "leaves a blank line",
         "Go utils.AppendInstructions; JS instructions_llm_request_processor.js", "f-dynamic",
@@ -128,6 +138,11 @@ DIFFERENCES: Final = (
     Difference(
         "may_transfer_to_peers", "Transfer to peers for an agent with an output_schema",
         "allowed", "allowed", "not allowed", "JS agents/llm_agent.js, the constructor", "p-schema-and-subs",
+    ),
+    Difference(
+        "carries_out_transfer", "A transfer to an agent of the tree that is not among the targets",
+        "is carried out", "ends the run: failed to find agent", "is carried out",
+        "Java AgentTransfer; Go base_flow.go, agentToRun", "p-to-deep",
     ),
     Difference(
         "no_target", "A transfer to an agent that there is not",
@@ -216,6 +231,11 @@ DIFFERENCES: Final = (
         "Java SetModelResponseTool; Go go_json; JS agents/llm_agent.js", "g-schema-tools-set-gemini-2.5-flash",
     ),
     Difference(
+        "model_response_before_transfer", "That final text beside a transfer in the same reply",
+        "comes after the target's events", "comes before them", "is all there is",
+        "Java BaseLlmFlow; Go base_flow.go, runOneStep", "go-answer-and-transfer",
+    ),
+    Difference(
         "check_model_response", "Arguments of set_model_response that do not fit",
         "end the run", "become the final text, as an error", "are the answer",
         "Java SetModelResponseTool; Go outputschema_processor.go; JS agents/llm_agent.js",
@@ -241,7 +261,7 @@ DIFFERENCES: Final = (
         "JS agents/llm_agent.js, postprocess", "empty-return",
     ),
     Difference(
-        "error_text", "A model that fails",
+        "error_event", "A model that fails",
         "ends the run", "ends the run", "leaves a final event without content, and the run goes on",
         "JS agents/llm_agent.js, runAndHandleError", "exhausted",
     ),
@@ -262,6 +282,15 @@ DIFFERENCES: Final = (
         "Java ParallelAgent; Go parallelagent; JS agents/parallel_agent.js", "p-par-escalate",
     ),
     Difference(
+        "loop_limit", "A loop with max_iterations 0", "never runs", "has no limit", "never runs",
+        "Java LoopAgent; Go loopagent; JS agents/loop_agent.js", "go-loop-without-end",
+    ),
+    Difference(
+        "failed_in_parallel", "An error in a parallel's child",
+        "is told as it is", "is told with the child's name before it", "becomes an event",
+        "Go parallelagent", "go-failed-in-parallel",
+    ),
+    Difference(
         "left_step_runs_on", "A transfer target that leaves the loop of the agent it came from",
         "is asked once more, and not heard", "does not stop before its end", "does not stop before its end",
         "Java BaseLlmFlow; JS agents/loop_agent.js", "f-loop-exit",
@@ -276,6 +305,11 @@ DIFFERENCES: Final = (
         "coerce", "A tool's argument of the wrong type",
         "is converted, or answered with an error", "is answered with an error", "reaches the tool as it is",
         "Java FunctionTool; Go functiontool/function.go; JS tools/function_tool.js", "p-typed-wrong",
+    ),
+    Difference(
+        "arguments", "An argument that the tool does not have",
+        "is ignored", "is answered with an error", "is ignored",
+        "Java FunctionTool; Go functiontool/function.go; JS tools/function_tool.js", "p-typed-extra",
     ),
     Difference(
         "missing_argument", "A required argument that is missing",

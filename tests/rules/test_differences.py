@@ -10,6 +10,7 @@ import pytest
 
 from adknb.rules.base import Rules
 from adknb.rules.differences import DIFFERENCES, Difference
+from adknb.rules.go import GoFixedRules, GoRules
 from adknb.rules.java import JavaRules
 from adknb.rules.js import JsRules
 
@@ -35,7 +36,7 @@ def test_each_names_a_rule_and_a_case_that_was_recorded(difference: Difference) 
     assert len({difference.java, difference.go, difference.js}) > 1
 
 
-@pytest.mark.parametrize("rules", [JsRules, JavaRules])
+@pytest.mark.parametrize("rules", [JsRules, JavaRules, GoRules, GoFixedRules])
 def test_every_rule_that_a_set_states_itself_is_described(rules: type[Rules]) -> None:
     described = {difference.name for difference in DIFFERENCES}
     assert own(rules) - described == set()
