@@ -18,13 +18,17 @@ USER = "user"
 
 @dataclass(slots=True)
 class EventActions:
-    """What an event does beside saying something (ADK's `EventActions`)."""
+    """What an event does beside saying something (ADK's `EventActions`).
+
+    `unsaid_delta` is what the rest of the turn reads although the event does not say it (`Rules.strips_temp_keys`).
+    """
 
     state_delta: dict[str, Any] = field(default_factory=dict)
     artifact_delta: dict[str, int] = field(default_factory=dict)
     transfer_to_agent: str | None = None
     escalate: bool = False
     skip_summarization: bool = False
+    unsaid_delta: dict[str, Any] = field(default_factory=dict)
 
     def merge(self, other: EventActions, join: Callable[[Any, Any], Any]) -> None:
         """Take in what `other` does, which wins where both say something; `join` makes one value of a key that both set."""

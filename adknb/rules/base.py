@@ -204,8 +204,8 @@ class Rules(ABC):
         """Whether a model's reply leaves no event."""
         return reply.content is None and reply.error_code is None
 
-    def error_text(self, error: Exception) -> str | None:
-        """The message of the event that an error of the model, a callback or a tool becomes.
+    def error_event(self, error: Exception) -> tuple[str, str] | None:
+        """Code and message of the event that an error of the model, a callback or a tool becomes.
 
         None when the error ends the run.
         """

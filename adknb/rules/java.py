@@ -10,12 +10,9 @@ from adknb.core.content import Content, Part
 from adknb.core.errors import (
     AdknbError,
     AgentNameError,
-    MissingArtifactError,
-    MissingKeyError,
     OutputSchemaError,
     StateValueError,
     TransferError,
-    near_names,
 )
 from adknb.core.events import USER, Event
 from adknb.core.requests import Segment
@@ -27,6 +24,7 @@ from adknb.rules.base import Output, Placeholder, Rules, Sections, Sourced, Temp
 from adknb.rules.java_arguments import coerce
 from adknb.rules.java_schema import as_sent
 from adknb.rules.output_schema import DoesNotFit, parse_and_validate, validate
+from adknb.rules.placeholders import missing, pieces
 from adknb.rules.values import (
     java_concurrent_merge_order,
     java_float,
@@ -39,7 +37,6 @@ from adknb.rules.values import (
     java_trim,
 )
 
-_PLACEHOLDER: Final = re.compile(r"\{+[^{}]*\}+")
 _NAME: Final = re.compile(r"_?[a-zA-Z0-9]*([. _-][a-zA-Z0-9]+)*")
 _GEMINI_2: Final = re.compile(r"gemini-2\..*")
 _MODEL_PATH: Final = re.compile(
@@ -87,18 +84,7 @@ class JavaRules(Rules):
     # placeholders and values (InstructionUtils)
 
     def parse(self, instruction: str) -> Template:
-        pieces: list[str | Placeholder] = []
-        end = 0
-        for match in _PLACEHOLDER.finditer(instruction):
-            placeholder = self.placeholder(match.group())
-            if placeholder is not None:
-                if match.start() > end:
-                    pieces.append(instruction[end : match.start()])
-                pieces.append(placeholder)
-                end = match.end()
-        if end < len(instruction):
-            pieces.append(instruction[end:])
-        return tuple(pieces)
+        return pieces(instruction, self.placeholder)
 
     def placeholder(self, match: str) -> Placeholder | None:
         """What a match stands for, or None when it passes through as text."""
@@ -131,17 +117,9 @@ class JavaRules(Rules):
         check_value(key, value)
 
     def missing(self, placeholder: Placeholder, agent: str, known: Collection[str]) -> AdknbError:
-        if placeholder.artifact:
-            return MissingArtifactError(
-                f"agent {agent!r}: the instruction needs the artifact {placeholder.name!r}, which nobody saved. Save it in "
-                f"an earlier step, or make it optional: {{{_ARTIFACT}{placeholder.name}?}}"
-            ).as_adk("IllegalArgumentException", f"Artifact {placeholder.name} not found.")
-        return MissingKeyError(
-            f"agent {agent!r}: the instruction needs the state key {placeholder.name!r}, which nobody wrote."
-            f"{near_names(placeholder.name, known)} Write it in an earlier step (output_key={placeholder.name!r}), start with it "
-            f"(state={{{placeholder.name!r}: …}}), or make it optional: {{{placeholder.name}?}}",
-            placeholder.name,
-        ).as_adk("IllegalArgumentException", f"Context variable not found: `{placeholder.name}`.")
+        name = placeholder.name
+        message = f"Artifact {name} not found." if placeholder.artifact else f"Context variable not found: `{name}`."
+        return missing(placeholder, agent, known).as_adk("IllegalArgumentException", message)
 
     # the system instruction (Instructions, Identity, AgentTransfer, LlmRequest.appendInstructions)
 

@@ -13,8 +13,6 @@ from adknb.core.errors import (
     AgentError,
     AgentNameError,
     CassetteMissError,
-    MissingArtifactError,
-    MissingKeyError,
     ModelError,
     ReplyMissingError,
     TransferError,
@@ -28,8 +26,17 @@ from adknb.core.tools import FunctionTool, Parameter, ValueType
 from adknb.rules import history, js_history, texts_js
 from adknb.rules.base import Output, Placeholder, Rules, Sections, Sourced, Template
 from adknb.rules.js_schema import Misfit, stored
-from adknb.rules.js_values import js_inherited, js_is_agent_name, js_json, js_kind, js_parse, js_text, js_trim
-from adknb.rules.placeholders import pieces
+from adknb.rules.js_values import (
+    js_error_code,
+    js_inherited,
+    js_is_agent_name,
+    js_json,
+    js_kind,
+    js_parse,
+    js_text,
+    js_trim,
+)
+from adknb.rules.placeholders import missing, pieces
 
 _IDENTIFIER: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _PREFIXES: Final = (APP_PREFIX, USER_PREFIX, TEMP_PREFIX)
@@ -111,17 +118,9 @@ class JsRules(Rules):
     keeps_unsaid_state = False  # the runner gets a copy of the session for each turn; only events reach the original
 
     def missing(self, placeholder: Placeholder, agent: str, known: Collection[str]) -> AdknbError:
-        if placeholder.artifact:
-            return MissingArtifactError(
-                f"agent {agent!r}: the instruction needs the artifact {placeholder.name!r}, which nobody saved. Save it in "
-                f"an earlier step, or make it optional: {{{_ARTIFACT}{placeholder.name}?}}"
-            ).as_adk(_ERROR, f"Artifact {placeholder.name} not found.")
-        return MissingKeyError(
-            f"agent {agent!r}: the instruction needs the state key {placeholder.name!r}, which nobody wrote."
-            f"{near_names(placeholder.name, known)} Write it in an earlier step (output_key={placeholder.name!r}), start with it "
-            f"(state={{{placeholder.name!r}: …}}), or make it optional: {{{placeholder.name}?}}",
-            placeholder.name,
-        ).as_adk(_ERROR, f"Context variable not found: `{placeholder.name}`.")
+        name = placeholder.name
+        message = f"Artifact {name} not found." if placeholder.artifact else f"Context variable not found: `{name}`."
+        return missing(placeholder, agent, known).as_adk(_ERROR, message)
 
     def text_without_value(self, name: str) -> str | None:
         """`resolveKey` asks `key in state`, which is true of what every object inherits."""
@@ -281,7 +280,7 @@ class JsRules(Rules):
             return False
         return reply.content is None or not reply.content.parts
 
-    def error_text(self, error: Exception) -> str | None:
+    def error_event(self, error: Exception) -> tuple[str, str] | None:
         """`runAndHandleError`: what fails once the request is built becomes a final event of the agent.
 
         Not so a reply that a script or a file of recorded replies lacks: no model failed.
@@ -289,10 +288,11 @@ class JsRules(Rules):
         if isinstance(error, (ReplyMissingError, CassetteMissError)):
             return None
         if isinstance(error, AgentError) and error.__cause__ is not None:
-            return str(error.__cause__)
+            return js_error_code(str(error.__cause__))
         if isinstance(error, AdknbError) and error.adk_message is not None:
-            return error.adk_message
-        return str(error) if isinstance(error, _EVENTS) or not isinstance(error, AdknbError) else None
+            return js_error_code(error.adk_message)
+        is_event = isinstance(error, _EVENTS) or not isinstance(error, AdknbError)
+        return js_error_code(str(error)) if is_event else None
 
     def step_ends(self, agent: LlmAgent, last: Event, acted: bool) -> bool:
         """`runAsyncImpl`: an event without parts (an error's) after tool calls lets the model be asked again."""

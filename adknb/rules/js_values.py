@@ -137,6 +137,22 @@ def js_parse(text: str) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
+def js_error_code(message: str) -> tuple[str, str]:
+    """Code and message of an error: those that a JSON message holds under `error`, as the Gemini API writes them.
+
+    Source: `runAndHandleError` in `agents/llm_agent.js`.
+    """
+    code = "UNKNOWN_ERROR"
+    try:
+        held = js_parse(message)
+    except ValueError:
+        return code, message
+    inner = held.get("error") if isinstance(held, dict) else None
+    if not isinstance(inner, dict):
+        return code, message
+    return js_text(inner.get("code") or code), inner.get("message") or message
+
+
 def js_trim(text: str) -> str:
     """`text.trim()`."""
     return text.strip(_WHITE_SPACE)

@@ -15,7 +15,7 @@ from adknb.core.state import REMOVED
 from adknb.rules.base import Rules
 from adknb.runtime import turns
 from adknb.runtime.compose import run_node
-from adknb.runtime.context import Invocation, InvocationContext
+from adknb.runtime.context import Invocation, InvocationContext, RunNode
 from adknb.runtime.journal import Journal, Paused
 from adknb.runtime.routing import first_node
 from adknb.runtime.tree import LlmNode, Node
@@ -34,6 +34,7 @@ class Engine:
     complete: Callable[[LlmNode], None]
     observer: Callable[[Run], object] | None = None
     last_run: Run | None = None
+    run_node: RunNode = run_node
 
     def new_run(self, session: Session, message: Content, place: Mapping[str, Any]) -> Run:
         return Run(
@@ -44,7 +45,7 @@ class Engine:
     def invocation(self, run: Run, journal: Journal) -> Invocation:
         return Invocation(
             run, run.session, self.tree, self.rules, self.strategy, self.artifacts, run.config, journal,
-            self.complete, run_node, dict(run.asked), self.observer,
+            self.complete, self.run_node, dict(run.asked), self.observer,
         )  # fmt: skip
 
     async def finish(self, invocation: Invocation) -> Run:
@@ -62,7 +63,7 @@ class Engine:
         started = invocation.clock()
         try:
             node = first_node(self.tree, run.message, run.session.history)
-            async with aclosing(run_node(InvocationContext(invocation, node))) as events:
+            async with aclosing(self.run_node(InvocationContext(invocation, node))) as events:
                 async for event in events:
                     if event.id in replayed:
                         continue
@@ -114,7 +115,7 @@ class Engine:
 
             raise CancelledError
         if self.rules.strips_temp_keys:
-            turns.strip_temp(event)
+            turns.strip_temp(event, run.session.state)
         await self.sessions.append_event(run.session, event)
         run.turn_events.append(event)
         if run.journal:

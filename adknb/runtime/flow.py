@@ -52,13 +52,11 @@ async def run_llm(context: InvocationContext, node: LlmNode, step: StepRun) -> A
                                     await _run_on_unheard(context, step, answers)
                                 raise
         except Exception as error:
-            message = node.rules.error_text(error)
-            if message is None:
+            said = node.rules.error_event(error)
+            if said is None:
                 raise
             step.notes.append(f"became an event: {type(error).__name__}: {error}")
-            last = Event(
-                node.name, invocation_id=context.invocation_id, error_code="UNKNOWN_ERROR", error_message=message
-            )
+            last = Event(node.name, invocation_id=context.invocation_id, error_code=said[0], error_message=said[1])
             yield last
         if last is None or node.rules.step_ends(node.agent, last, acted):
             return

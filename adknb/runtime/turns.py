@@ -17,6 +17,8 @@ def fold(state: Mapping[str, Any], events: Iterable[Event]) -> dict[str, Any]:
     """`state` after the deltas of `events`."""
     result = dict(state)
     for event in events:
+        if event.actions.unsaid_delta:
+            apply_delta(result, event.actions.unsaid_delta)
         if event.actions.state_delta:
             apply_delta(result, event.actions.state_delta)
     return result
@@ -42,11 +44,13 @@ def discard_temp(session: Session, kept: Mapping[str, Any]) -> None:
     session.state.update((key, copied(value)) for key, value in kept.items() if key.startswith(TEMP_PREFIX))
 
 
-def strip_temp(event: Event) -> None:
-    """Leave `temp:` keys out of what the event says."""
+def strip_temp(event: Event, state: Mapping[str, Any]) -> None:
+    """Leave `temp:` keys out of what the event says. Those that are in the state already can still be read this turn."""
     delta = event.actions.state_delta
     for key in [key for key in delta if key.startswith(TEMP_PREFIX)]:
-        del delta[key]
+        value = delta.pop(key)
+        if key in state and state[key] == value:
+            event.actions.unsaid_delta[key] = value
 
 
 def claim(run: Run) -> None:
