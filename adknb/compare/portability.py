@@ -2,112 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from adknb.compare.inputs import Input, as_inputs
-from adknb.core.content import Content
-from adknb.core.errors import AdknbError, SpecError, near_names
-from adknb.core.events import Event
+from adknb.compare.rule_causes import Causes
+from adknb.compare.rule_trials import ASPECTS, NOT_RUN, Place, Replies, Trial
+from adknb.core.errors import AdknbError, NotSupported, SpecError, near_names
 from adknb.core.protocols import Model
-from adknb.core.requests import LlmResponse
-from adknb.core.run import Run, StepRun
+from adknb.core.run import Run
 from adknb.core.specs import BaseAgent, LlmAgent
 from adknb.core.views import Viewed, table
-from adknb.models.scripted import ScriptedModel
 from adknb.rules.base import Rules
-from adknb.rules.differences import DIFFERENCES, Difference
-from adknb.rules.mixed import with_rule
+from adknb.rules.differences import Difference
 from adknb.rules.resolve import resolve_rules
 from adknb.runtime.runner import Runner
-from adknb.tokens.channels import canonical_json, part_text, pieces
-from adknb.tokens.counter import default_counter
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ADKS: Final = ("java", "go", "js")
-ASPECTS: Final = (
-    "step", "system instruction", "history", "declarations", "config", "requests", "error", "answer", "state", "events"
-)  # fmt: skip
-"""What is looked at in each step, in the order in which a difference shows."""
-NOT_RUN: Final = "did not run"
+_OUTCOMES: Final = frozenset({"step", "requests", "error", "answer", "state", "events"})
+_PLURAL: Final = frozenset({"declarations", "requests", "events"})
 
-Place: TypeAlias = tuple[int, str, int]
-"""A step's turn, agent and number."""
-Aspects: TypeAlias = Mapping[str, str]
+
+class Looked(NamedTuple):
+    """A step that ran under some rule set: the input's name, the turn from 1, the step's name."""
+
+    input: str
+    turn: int
+    step: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that differs in a step: its `aspect` (one of `ASPECTS`) and the texts of it under both rule sets.
+
+    `causes` are the rules behind it: each alone makes the difference, or a part of it; empty when they were not looked
+    for, or when no single rule has a part in it.
+    """
+
+    aspect: str
+    before: str
+    after: str
+    causes: tuple[Difference, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """One step (empty: the whole run) that another ADK does differently from the first.
+    """One step that another ADK does differently from the first; without a `step`, a turn as a whole.
 
-    `aspect` is the first of `ASPECTS` that differs, `others` names the further ones; `before` and `after` are its texts
-    under the first rule set and under `rules`. `tokens` are the step's input tokens, counted, under both. `causes` are the
-    rules behind it: each alone makes the difference, or a part of it.
+    `changes` says what differs, in the order of `ASPECTS`. `tokens` are the step's input tokens, counted, under both.
     """
 
     input: str
     turn: int
     step: str
     rules: str
-    aspect: str
-    others: tuple[str, ...]
-    before: str
-    after: str
+    changes: tuple[Change, ...]
     tokens: tuple[int, int]
-    causes: tuple[Difference, ...]
+
+    @property
+    def aspect(self) -> str:
+        """What differs first."""
+        return self.changes[0].aspect
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """What differs too."""
+        return tuple(change.aspect for change in self.changes[1:])
+
+    @property
+    def causes(self) -> tuple[Difference, ...]:
+        """The rules behind all of it, each once."""
+        return tuple(dict.fromkeys(cause for change in self.changes for cause in change.causes))
 
     @property
     def sentence(self) -> str:
         """`go, DraftAgent: its history differs (contents: …)`."""
-        where = self.step or "the whole run"
-        why = "; ".join(f"{cause.name}: {cause.sentence}" for cause in self.causes)
-        return f"{self.rules}, {where}: its {self.aspect} differs{f' ({why})' if why else ''}"
+        first = self.changes[0]
+        why = "; ".join(f"{cause.name}: {cause.sentence}" for cause in first.causes)
+        what = f"its {first.aspect} {'differ' if first.aspect in _PLURAL else 'differs'}"
+        if first.aspect == "step":
+            what = f"it {first.after}"
+        return f"{self.rules}, {self.step or 'the turn as a whole'}: {what}{f' ({why})' if why else ''}"
 
 
 @dataclass(frozen=True, eq=False)
 class Portability(Viewed):
-    """What a pipeline does under each rule set, against the first. `steps` counts the steps that were looked at.
+    """What a pipeline does under each rule set, against the first. `steps` are those that ran under any.
 
     `explained` says whether the rules behind the differences were looked for by running with one of them at a time.
+    `refused` holds the rule sets that do not take the pipeline at all, and why.
     """
 
     pipeline: str
     rules: tuple[str, ...]
     inputs: tuple[Input, ...]
-    steps: int
+    steps: tuple[Looked, ...]
     deviations: tuple[Deviation, ...]
     explained: bool
     refused: Mapping[str, str]
-    """Rule sets that do not take the pipeline at all, and why."""
 
     @property
     def headline(self) -> str:
         """The first thing to know, in one sentence."""
         first, *others = self.rules
-        same = [
-            name for name in others if name not in self.refused and not any(d.rules == name for d in self.deviations)
-        ]
+        same = [name for name in others if name not in self.refused and not self.of(name)]
         said = [f"the same under {' and '.join(same)} as under {first}"] if same else []
         for name in others:
             own = self.of(name)
             if own:
-                where = f"first in {own[0].step or 'the run'}'s {own[0].aspect}"
-                said.append(f"{name} differs in {len(own)} of {self.steps} steps, {where}")
+                where = f"first in the {own[0].aspect} of {own[0].step or 'a turn as a whole'}"
+                steps = len({(each.input, each.turn, each.step) for each in own if each.step})
+                count = f"in {steps} of {len(self.steps)} steps" if steps else "outside of the steps"
+                said.append(f"{name} differs {count}, {where}")
             if name in self.refused:
                 said.append(f"{name} refuses it: {self.refused[name]}")
-        return f"{self.pipeline}: {'; '.join(said) or 'nothing to hold it against'}."
+        return f"{self.pipeline}: {'; '.join(said)}"
 
     def of(self, rules: str) -> list[Deviation]:
-        """The deviations of one rule set."""
+        """The deviations of one rule set. Raises `SpecError` for one that was not looked at."""
         if rules not in self.rules:
             raise SpecError(f"{rules!r} was not looked at.{near_names(rules, self.rules)}")
         return [deviation for deviation in self.deviations if deviation.rules == rules]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a deviation: input, step, rules, what differs first and else, both texts, tokens, rule and sentence."""
+        """One row a difference: `rules`, `input`, `turn`, `step`, `aspect`, `before`, `after`, `tokens_before`,
+        `tokens_after`, `rule` and `sentence` (of several causes, one a line)."""
         return table(self, "portability")
 
 
@@ -123,210 +146,123 @@ def portability(
 ) -> Portability:
     """Run `root` under each rule set and say where the others part from the first one.
 
-    `inputs` are messages or conversations (see `as_inputs`), or a Run, whose replies are then used. Otherwise the model
-    is asked once, under the first rule set; the others get the same replies, agent by agent and in order. Tools and
+    `inputs` are messages or conversations (see `as_inputs`), or a Run or list of Runs, whose replies are then used. Otherwise
+    the models are asked once, under the first rule set; the others get the same replies, agent by agent and in order. Tools and
     callbacks run under each. With `explain` the rules behind each difference are found by running the pipeline once more
-    for each rule; None does so where there are no tools to run again. Raises what the first rule set raises.
+    for each rule; None does so where there are no tools, which would run again.
+
+    Raises what the first rule set raises when it refuses the pipeline, or when no model can be asked, and `SpecError` for
+    fewer than two rule sets.
     """
-    sets = [resolve_rules(each) for each in rules]
-    if len({each.name for each in sets}) < max(2, len(sets)):
-        raise SpecError(f"rules takes two or more different rule sets, such as {list(ADKS)}; not {list(rules)}")
+    sets = [resolve_rules(each) for each in ([rules] if isinstance(rules, (str, Rules)) else rules)]
+    names = tuple(each.name for each in sets)
+    if len(set(names)) < max(2, len(sets)):
+        raise SpecError(f"rules takes two or more different rule sets, such as {list(ADKS)}; not {list(names)}")
     has_tools = any(isinstance(agent, LlmAgent) and agent.tools for agent in root.walk())
     explains = explain if explain is not None else not has_tools
     asked, recorded = _recorded(inputs, state)
     first, *others = sets
+    looked: dict[Looked, None] = {}
     deviations: list[Deviation] = []
     refused: dict[str, str] = {}
-    steps = 0
-    for each, run in zip(asked, recorded, strict=True):
-        if run is not None:
-            base = _again(root, each, first, _Trial([run], None).replies)
-        else:
-            base = _Trial.of(Runner(root, rules=first, model=model, models=models), each)
-        if base.error is not None and not base.replies:
-            raise base.error
-        steps += len(base.steps)
+    for each, runs in zip(asked, recorded, strict=True):
+        base = _base(root, each, runs, first, model, models)
+        replies = Replies(root, runs or base.runs)
         for other in others:
             try:
-                there = _again(root, each, other, base.replies)
+                there = replies.trial(each, other)
             except AdknbError as error:
                 refused[other.name] = str(error)
                 continue
-            deviations += _deviations(root, each, base, there, _Sets(first, other, explains))
-    return Portability(root.name, tuple(each.name for each in sets), asked, steps, tuple(deviations), explains, refused)
-
-
-class _Trial:
-    """One input under one rule set: its runs by turn, and the error that ended it."""
-
-    def __init__(self, runs: list[Run], error: AdknbError | None) -> None:
-        self.runs = runs
-        self.error = error
-        self.steps: dict[Place, StepRun] = {
-            (run.turn, step.agent.name, step.number): step for run in runs for step in run.step_runs
-        }
-
-    @classmethod
-    def of(cls, runner: Runner, asked: Input) -> _Trial:
-        runs: list[Run] = []
-        for message in asked.messages:
-            session, state = (runs[-1].session, None) if runs else (None, asked.state)
-            try:
-                runs.append(runner.run(message, session=session, state=state))
-            except AdknbError as error:
-                return cls([*runs, error.run] if error.run is not None else runs, error)
-        return cls(runs, None)
-
-    @property
-    def replies(self) -> dict[str, list[LlmResponse]]:
-        """What the models answered, by agent, in order."""
-        found: dict[str, list[LlmResponse]] = {}
-        for run in self.runs:
-            for step in run.step_runs:
-                for request in step.requests:
-                    if request.reply is not None:
-                        found.setdefault(step.agent.name, []).append(request.reply)
-        return found
-
-
-def _again(root: BaseAgent, asked: Input, rules: Rules, replies: Mapping[str, list[LlmResponse]]) -> _Trial:
-    """The input with these replies. Raises `AdknbError` when the rules refuse the pipeline."""
-    models: dict[str, Model] = {}
-    for agent in root.walk():
-        if isinstance(agent, LlmAgent):
-            name = agent.model if isinstance(agent.model, str) else getattr(agent.model, "name", "scripted")
-            models[agent.name] = ScriptedModel({agent.name: replies.get(agent.name, [])}, name)
-    return _Trial.of(Runner(root, rules=rules, models=models), asked)
-
-
-def _deviations(root: BaseAgent, asked: Input, base: _Trial, there: _Trial, sets: _Sets) -> list[Deviation]:
-    found = []
-    for place in dict.fromkeys([*base.steps, *there.steps]):
-        one, other = _aspects(base.steps.get(place)), _aspects(there.steps.get(place))
-        differing = [aspect for aspect in ASPECTS if one.get(aspect) != other.get(aspect)]
-        if not differing:
-            continue
-        first, *others = differing
-        tokens = tuple(_tokens(trial.steps.get(place)) for trial in (base, there))
-        turn, name, number = place
-        step = f"{name}#{number}" if number > 1 or (turn, name, 2) in base.steps else name
-        causes = sets.causes(root, asked, base, place, first, one, other)
-        found.append(
-            Deviation(
-                asked.name, turn + 1, step, sets.other.name, first, tuple(others), one.get(first, NOT_RUN),
-                other.get(first, NOT_RUN), (tokens[0], tokens[1]), causes,
+            looked.update(
+                dict.fromkeys(
+                    Looked(each.name, place[0] + 1, _name(place, base, there)) for place in _places(base, there)
+                )
             )
-        )  # fmt: skip
-    before, after = _ending(base), _ending(there)
-    if before != after and not found:
-        found.append(Deviation(asked.name, len(base.runs), "", sets.other.name, "error", (), before, after, (0, 0), ()))
+            causes = Causes(root, each, replies, first, other) if explains else None
+            deviations += _deviations(each, base, there, other.name, causes)
+        looked.update(dict.fromkeys(Looked(each.name, place[0] + 1, _name(place, base)) for place in base.steps))
+    return Portability(root.name, names, asked, tuple(looked), tuple(deviations), explains, refused)
+
+
+def _base(root: BaseAgent, asked: Input, runs: Sequence[Run], rules: Rules, model: Any, models: Any) -> Trial:
+    if runs:
+        return Replies(root, runs).trial(asked, rules)
+    trial = Trial(Runner(root, rules=rules, model=model, models=models), asked)
+    if trial.error is not None and trial.error.adk_type is None and not Replies(root, trial.runs):
+        raise trial.error  # nothing that an ADK does: there is no model, or a state is no JSON
+    return trial
+
+
+def _places(*trials: Trial) -> list[Place]:
+    return list(dict.fromkeys(place for trial in trials for place in trial.steps))
+
+
+def _name(place: Place, *trials: Trial) -> str:
+    """`DraftAgent`, or `DraftAgent#1` where it ran more than once under either rule set."""
+    turn, agent, number = place
+    return f"{agent}#{number}" if any((turn, agent, 2) in trial.steps for trial in trials) else agent
+
+
+def _deviations(asked: Input, base: Trial, there: Trial, rules: str, causes: Causes | None) -> list[Deviation]:
+    found = []
+    for place in _places(base, there):
+        changes = _changes(place, base, there, causes)
+        if changes:
+            tokens = (base.tokens(place), there.tokens(place))
+            found.append(Deviation(asked.name, place[0] + 1, _name(place, base, there), rules, changes, tokens))
+    if any(change.aspect in _OUTCOMES for deviation in found for change in deviation.changes):
+        return found  # what a turn leaves differs by what its steps do
+    for turn in range(max(len(base.runs), len(there.runs), 1)):
+        changes = _changes((turn, "", 0), base, there, causes)
+        if changes:
+            found.append(Deviation(asked.name, turn + 1, "", rules, changes, (0, 0)))
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Sets:
-    """The first rule set and another, and whether the rules between them are to be tried one by one."""
-
-    first: Rules
-    other: Rules
-    explains: bool
-
-    def causes(
-        self, root: BaseAgent, asked: Input, base: _Trial, place: Place, aspect: str, one: Aspects, other: Aspects
-    ) -> tuple[Difference, ...]:
-        """The rules of which each alone brings `aspect` from `one` to `other`; else those that change it at all."""
-        if not self.explains:
-            return ()
-        whole: list[Difference] = []
-        parts: list[Difference] = []
-        for difference, trial in self._tried(root, asked, base):
-            changed = _aspects(trial.steps.get(place)).get(aspect)
-            if changed == other.get(aspect):
-                whole.append(difference)
-            elif changed != one.get(aspect):
-                parts.append(difference)
-        return tuple(whole or parts)
-
-    def _tried(self, root: BaseAgent, asked: Input, base: _Trial) -> Iterator[tuple[Difference, _Trial]]:
-        """The pipeline with one rule of the other set at a time."""
-        tried: dict[str, _Trial | None] = {}
-        for difference in DIFFERENCES:
-            name = difference.name
-            if getattr(type(self.first), name) is getattr(type(self.other), name):
-                continue
-            if name not in tried:
-                try:
-                    tried[name] = _again(root, asked, with_rule(self.first, self.other, name), base.replies)
-                except AdknbError:  # with this one rule the pipeline is refused before it begins
-                    tried[name] = None
-            trial = tried[name]
-            if trial is not None:
-                yield difference, trial
+def _changes(place: Place, base: Trial, there: Trial, causes: Causes | None) -> tuple[Change, ...]:
+    requests = min(base.requests(place), there.requests(place))
+    one, other = base.aspects(place, requests), there.aspects(place, requests)
+    differing = [aspect for aspect in ASPECTS if one.get(aspect) != other.get(aspect)]
+    if NOT_RUN in (one.get("step"), other.get("step")):
+        differing = ["step"]
+    return tuple(
+        Change(
+            aspect, one.get(aspect, ""), other.get(aspect, ""),
+            tuple(causes.of(place, aspect, one.get(aspect), other.get(aspect), requests)) if causes is not None else (),
+        )
+        for aspect in differing
+    )  # fmt: skip
 
 
-def _aspects(step: StepRun | None) -> Aspects:
-    """A step as texts, by what is looked at; empty when it did not run."""
-    if step is None:
-        return {}
-    sent = [request.sent for request in step.requests]
-    return {
-        "step": "ran",
-        "system instruction": _joined(request.system_instruction or "" for request in sent),
-        "history": _joined(_contents(request.contents) for request in sent),
-        "declarations": _joined(canonical_json(list(request.tools.values())) for request in sent),
-        "config": _joined(canonical_json(request.config) for request in sent),
-        "requests": f"{len(sent)} requests",
-        "error": _error(step.error),
-        "answer": step.output,
-        "state": "\n".join(f"{key} = {value!r}" for key, value in step.state_delta.items()),
-        "events": "\n".join(_event(event) for event in step.events),
-    }
-
-
-def _contents(contents: Iterable[Content]) -> str:
-    return "\n".join(f"{content.role}: {_texts(content)}" for content in contents)
-
-
-def _texts(content: Content | None) -> str:
-    return " | ".join(part_text(part) for part in content.parts) if content is not None else "no content"
-
-
-def _event(event: Event) -> str:
-    return f"{_texts(event.content)}{' (final)' if event.is_final_response() else ''}"
-
-
-def _joined(texts: Iterable[str]) -> str:
-    """Texts of several requests, one after another."""
-    return "\n---\n".join(texts)
-
-
-def _ending(trial: _Trial) -> str:
-    return _error(trial.error) or "no error"
-
-
-def _error(error: BaseException | None) -> str:
-    """An error as the ADK says it, else as we do; the same error of another ADK has other words."""
-    if error is None:
-        return ""
-    if isinstance(error, AdknbError) and error.adk_type is not None:
-        return f"{error.adk_type}: {error.adk_message}"
-    return f"{type(error).__name__}: {error}"
-
-
-def _tokens(step: StepRun | None) -> int:
-    counter = default_counter()
-    requests = step.requests if step is not None else []
-    return sum(piece.tokens for request in requests for piece in pieces(request.sent, counter))
-
-
-def _recorded(inputs: Any, state: Mapping[str, Any] | None) -> tuple[tuple[Input, ...], list[Run | None]]:
-    """The inputs, and for each the Run whose replies it has, if it is one."""
+def _recorded(inputs: Any, state: Mapping[str, Any] | None) -> tuple[tuple[Input, ...], list[list[Run]]]:
+    """The inputs, and for each the runs whose replies it has, one a turn; none for an input that is to be run."""
     listed = [inputs] if isinstance(inputs, Run) else inputs
-    if isinstance(listed, (list, tuple)) and listed and all(isinstance(each, Run) for each in listed):
-        asked = [
-            Input((run.message.text,), {**run.start_state, **(state or {})}, None, str(place))
-            for place, run in enumerate(listed, 1)
-        ]
-        return tuple(asked), list(listed)
-    found = as_inputs(inputs, state=state)
-    return found, [None] * len(found)
+    if not (isinstance(listed, (list, tuple)) and listed and all(isinstance(each, Run) for each in listed)):
+        found = as_inputs(inputs, state=state)
+        return found, [[] for _ in found]
+    conversations = [_turns(run) for run in listed]
+    asked = [
+        Input(tuple(map(_message, runs)), {**runs[0].start_state, **(state or {})}, None, str(place))
+        for place, runs in enumerate(conversations, 1)
+    ]
+    return tuple(asked), conversations
+
+
+def _turns(run: Run) -> list[Run]:
+    """The run after those of the turns before it."""
+    runs, turn = [run], run.previous
+    while turn is not None:
+        runs.append(turn.run)
+        turn = turn.previous
+    return runs[::-1]
+
+
+def _message(run: Run) -> str:
+    """Raises `NotSupported` for a turn that is no text, such as one that answers a long-running call."""
+    if any(part.text is None for part in run.message.parts):
+        raise NotSupported(
+            f"turn {run.turn + 1} of run {run.id} answers a tool's call; portability repeats turns of text alone. Take a "
+            "run before it."
+        )
+    return run.message.text

@@ -1,0 +1,350 @@
+"""One pipeline under several ADKs' rules with the same replies: what differs, first in what, and by which rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from adknb import (
+    AgentNameError,
+    FunctionCall,
+    Input,
+    LlmAgent,
+    LoopAgent,
+    ModelError,
+    NotSupported,
+    ParallelAgent,
+    Part,
+    Runner,
+    ScriptedModel,
+    SequentialAgent,
+    SpecError,
+    ToolContext,
+)
+from adknb.compare.portability import Looked, Portability, portability
+from adknb.examples.ticket import scripted_replies, ticket_pipeline
+
+QUESTION = "I was charged twice for September."
+
+
+def read_state(key: str, tool_context: ToolContext) -> dict[str, Any]:
+    """Read a value from session state by key."""
+    return {"value": str(tool_context.state.get(key) or "")}
+
+
+def shared_key() -> SequentialAgent:
+    """A writer, and a reader that asks for the writer's key by a tool and writes under the same key."""
+    writer = LlmAgent(name="writer", instruction="Write.", output_key="secret")
+    reader = LlmAgent(name="reader", instruction="Read.", tools=[read_state], output_key="secret")
+    return SequentialAgent(name="shared", sub_agents=[writer, reader])
+
+
+def call(name: str, **args: Any) -> Part:
+    return Part(function_call=FunctionCall(name, args))
+
+
+SHARED_REPLIES = ScriptedModel({"writer": ["SECRET_42"], "reader": [call("read_state", key="secret"), "done"]})
+
+
+def said(result: Portability, rules: str) -> list[tuple[str, str, list[str]]]:
+    """Every change under a rule set: step, aspect, the names of its rules."""
+    return [
+        (deviation.step, change.aspect, [cause.name for cause in change.causes])
+        for deviation in result.of(rules)
+        for change in deviation.changes
+    ]
+
+
+def pair(
+    first: Mapping[str, Any], second: Mapping[str, Any], replies: Mapping[str, Sequence[Any]], **options: Any
+) -> Portability:
+    """Two agents A and B in a row, under java, go and js."""
+    root = SequentialAgent(name="p", sub_agents=[LlmAgent(name="A", **first), LlmAgent(name="B", **second)])
+    return portability(root, options.pop("inputs", "hi"), model=ScriptedModel(replies), **options)
+
+
+# the bug of a shared key
+
+
+def test_under_go_the_tool_reads_an_empty_value_because_a_call_has_written_it() -> None:
+    result = portability(
+        shared_key(), "Go!", model=SHARED_REPLIES, rules=["java", "go", "go_fixed", "js"], explain=True
+    )
+    answers = {
+        name: [
+            change.after for deviation in result.of(name) for change in deviation.changes if change.aspect == "events"
+        ]
+        for name in ("go", "go_fixed", "js")
+    }
+    call_text = '{"function_call":{"args":{"key":"secret"},"name":"read_state"}}\n'
+    response = '{"function_response":{"name":"read_state","response":{"value":"%s"}}}\ndone (final)'
+    assert answers == {"go": [call_text + response % ""], "go_fixed": [], "js": []}
+    (deviation,) = result.of("go")
+    (events,) = (change for change in deviation.changes if change.aspect == "events")
+    assert events.before == call_text + response % "SECRET_42"
+    (state,) = (change for change in deviation.changes if change.aspect == "state")
+    assert (state.before, state.after) == ('secret = "done"', 'secret = ""\nsecret = ""\nsecret = "done"')
+    assert said(result, "go") == [
+        ("reader", "history", ["output"]),
+        ("reader", "declarations", ["declaration"]),
+        ("reader", "state", ["output"]),
+        ("reader", "events", ["output"]),
+    ]
+    assert said(result, "go_fixed") == [("reader", "declarations", ["declaration"])]
+    assert deviation.sentence == "go, reader: its history differs (output: Which events write the output_key)"
+    assert result.headline == (
+        "shared: go differs in 1 of 2 steps, first in the history of reader; go_fixed differs in 1 of 2 steps, first in the "
+        "declarations of reader; js differs in 2 of 2 steps, first in the system instruction of writer"
+    )
+
+
+def test_rules_are_looked_for_unless_tools_would_run_again() -> None:
+    calls = []
+
+    def read_state(key: str) -> str:
+        """Read."""
+        calls.append(key)
+        return "x"
+
+    agent = LlmAgent(name="reader", instruction="Read.", tools=[read_state])
+    model = ScriptedModel([call("read_state", key="k"), "done"])
+    plain = portability(agent, "Go!", model=model)
+    assert (plain.explained, len(calls), plain.of("go")[0].causes) == (False, 3, ())
+    assert plain.of("go")[0].sentence == "go, reader: its declarations differ"
+    explained = portability(agent, "Go!", model=model, explain=True)
+    assert (explained.explained, [cause.name for cause in explained.of("go")[0].causes]) == (True, ["declaration"])
+
+
+# the ticket pipeline
+
+
+def test_the_ticket_pipeline_is_the_same_under_go_and_in_another_order_under_js() -> None:
+    result = portability(ticket_pipeline(), [QUESTION], model=scripted_replies())
+    assert result.headline == (
+        "ticket_pipeline: the same under go as under java; js differs in 3 of 3 steps, first in the system instruction of "
+        "TriageAgent"
+    )
+    assert result.steps == (
+        Looked("1", 1, "TriageAgent"), Looked("1", 1, "DraftAgent"), Looked("1", 1, "PolicyCheckAgent"),
+    )  # fmt: skip
+    assert said(result, "js") == [
+        (step, "system instruction", ["identity", "system"])
+        for step in ("TriageAgent", "DraftAgent", "PolicyCheckAgent")
+    ]
+
+
+def test_replies_of_runs_that_were_made_are_taken_and_no_model_is_asked() -> None:
+    asked = []
+
+    def answer(request: Any) -> str:
+        asked.append(request.agent)
+        return f"{request.agent} {request.ordinal}"
+
+    runner = Runner(ticket_pipeline(), model=ScriptedModel(answer))
+    run = runner.run(QUESTION, state={"user:tier": "gold"})
+    later = runner.run("Any update?", session=run.session)
+    assert len(asked) == 6
+    alone, conversation = (portability(ticket_pipeline(), each, rules=["java", "go"]) for each in (run, [later]))
+    assert len(asked) == 6
+    assert alone.inputs == (Input((QUESTION,), {"user:tier": "gold"}, name="1"),)
+    assert conversation.inputs == (Input((QUESTION, "Any update?"), {"user:tier": "gold"}, name="1"),)
+    assert [(step.turn, step.step) for step in conversation.steps] == [
+        (1, "TriageAgent"), (1, "DraftAgent"), (1, "PolicyCheckAgent"),
+        (2, "TriageAgent"), (2, "DraftAgent"), (2, "PolicyCheckAgent"),
+    ]  # fmt: skip
+    assert (alone.deviations, conversation.deviations) == ((), ())
+
+
+def test_several_inputs_and_conversations_keep_their_names() -> None:
+    result = portability(
+        LlmAgent(name="A", instruction="Say {data?}"),
+        [Input(("one",), name="plain"), Input(("two", "three"), {"data": {"a": 1.0}}, name="map")],
+        model=ScriptedModel(lambda request: "ok"),
+        rules=["java", "go"],
+    )
+    assert [(each.input, each.turn, each.step, each.aspect) for each in result.deviations] == [
+        ("map", 1, "A", "system instruction"), ("map", 2, "A", "system instruction"),
+    ]  # fmt: skip
+    assert result.steps == (Looked("plain", 1, "A"), Looked("map", 1, "A"), Looked("map", 2, "A"))
+
+
+# single points
+
+
+def test_a_dict_in_a_placeholder() -> None:
+    result = portability(
+        LlmAgent(name="A", instruction="Data: {data}"),
+        "hi",
+        model=ScriptedModel(["ok"]),
+        state={"data": {"a": 1, "b": [True]}},
+    )
+    (go,), (js,) = result.of("go"), result.of("js")
+    assert (go.changes[0].before.split("\n")[0], go.changes[0].after.split("\n")[0]) == (
+        "Data: {a=1, b=[true]}", "Data: map[a:1 b:[true]]",
+    )  # fmt: skip
+    assert js.changes[0].after.endswith('Data: {"a":1,"b":[true]}')
+    assert [cause.name for cause in go.causes] == ["text_of"]
+    assert [cause.name for cause in js.causes] == ["text_of", "system"]
+    assert go.sentence == "go, A: its system instruction differs (text_of: How a value reads that is no text)"
+    assert go.causes[0].go == "map[a:1 b:[x <nil>]], 2"
+
+
+def test_a_placeholder_with_a_dollar() -> None:
+    result = portability(
+        LlmAgent(name="A", instruction="{$a}"),
+        "hi",
+        model=ScriptedModel(["ok"]),
+        state={"$a": "gold"},
+        rules=["java", "go"],
+    )
+    (deviation,) = result.deviations
+    assert [change[:3] for change in map(_plain, deviation.changes)] == [
+        (
+            "system instruction",
+            'gold\n\nYou are an agent. Your internal name is "A".',
+            '{$a}\n\nYou are an agent. Your internal name is "A".',
+        )
+    ]
+    assert [cause.name for cause in deviation.causes] == ["parse"]
+
+
+def _plain(change: Any) -> tuple[str, str, str]:
+    return change.aspect, change.before, change.after
+
+
+def test_thoughts_alone_make_go_ask_again_for_a_reply_that_nobody_recorded() -> None:
+    result = portability(
+        LlmAgent(name="A", instruction="a"),
+        "hi",
+        model=ScriptedModel([[Part("hmm", thought=True)]]),
+        rules=["java", "go"],
+    )
+    (deviation,) = result.deviations
+    assert [(change.aspect, [cause.name for cause in change.causes]) for change in deviation.changes] == [
+        ("requests", ["step_ends"]), ("error", ["step_ends"]),
+    ]  # fmt: skip
+    assert _plain(deviation.changes[0]) == ("requests", "1 request", "2 requests")
+    assert deviation.changes[1].after == (
+        "ReplyMissingError: agent 'A': no reply was recorded for request 2: under java its model got 1"
+    )
+
+
+def test_none_sends_the_same_under_all() -> None:
+    none = {"instruction": "b {a}", "include_contents": "none"}
+    result = pair({"instruction": "a", "output_key": "a"}, none, {"A": ["1"], "B": ["2"]})
+    assert result.of("go") == []
+    assert said(result, "js") == [(name, "system instruction", ["system"]) for name in "AB"]
+
+
+def test_a_schemas_reply_is_stored_raw_parsed() -> None:
+    schema = {"type": "OBJECT", "properties": {"n": {"type": "INTEGER"}}, "required": ["n"]}
+    result = pair(
+        {"instruction": "a", "output_key": "a", "output_schema": schema},
+        {"instruction": "{a}"},
+        {"A": ['{"n": 1}'], "B": ["2"]},
+    )
+    assert said(result, "go") == [
+        ("A", "state", ["output", "output"]),
+        ("B", "system instruction", ["output", "output"]),
+    ]
+    (a, b) = result.of("go")
+    assert _plain(a.changes[0]) == ("state", 'a = {"n":1}', 'a = "{\\"n\\": 1}"')
+    assert [change.after.split("\n")[0] for change in b.changes] == ['{"n": 1}']
+    assert [change.before.split("\n")[0] for change in b.changes] == ["{n=1}"]
+    assert [row.sentence for row in b.causes] == [
+        "Which events write the output_key", "A reply that does not fit the output_schema",
+    ]  # fmt: skip
+
+
+def test_steps_of_a_loop_are_told_apart() -> None:
+    loop = LoopAgent(name="loop", max_iterations=2, sub_agents=[LlmAgent(name="A", instruction="{n?}", output_key="n")])
+    result = portability(loop, "hi", model=ScriptedModel(["1", "2"]), rules=["java", "js"])
+    assert [(each.step, each.aspect) for each in result.deviations] == [
+        ("A#1", "system instruction"), ("A#2", "system instruction"),
+    ]  # fmt: skip
+
+
+def test_the_children_of_a_parallel_get_their_own_replies() -> None:
+    fan = ParallelAgent(
+        name="fan", sub_agents=[LlmAgent(name=name, instruction=name, output_key=name) for name in "AB"]
+    )
+    result = portability(fan, "hi", model=ScriptedModel({"A": ["1"], "B": ["2"]}), rules=["java", "go", "go_fixed"])
+    assert result.headline == "fan: the same under go and go_fixed as under java"
+    assert {step.step for step in result.steps} == {"A", "B"}
+
+
+# errors and refusals
+
+
+def test_a_model_that_fails_fails_under_all_and_js_goes_on() -> None:
+    result = pair({"instruction": "a"}, {"instruction": "b"}, {"A": [ModelError("down")], "B": ["2"]})
+    assert result.of("go") == []
+    a, b = result.of("js")
+    assert (a.step, a.others, b.step, b.sentence) == (
+        "A", ("error", "events"), "B", "js, B: it ran (error_event: A model that fails)",
+    )  # fmt: skip
+    assert _plain(a.changes[1]) == ("error", "ModelError: agent 'A': down", "")
+    assert result.headline == (
+        "p: the same under go as under java; js differs in 2 of 2 steps, first in the system instruction of A"
+    )
+
+
+def test_a_key_that_nobody_wrote_is_an_error_in_other_words() -> None:
+    result = portability(LlmAgent(name="A", instruction="{nobody}"), "hi", model=ScriptedModel(["ok"]))
+    assert said(result, "go") == [("A", "error", ["missing"])]
+    (change,) = result.of("go")[0].changes
+    assert change.before == "IllegalArgumentException: Context variable not found: `nobody`."
+    assert change.after.startswith("*fmt.wrapError: ")
+
+
+def test_a_null_that_java_does_not_take() -> None:
+    result = portability(LlmAgent(name="A", instruction="[{a?}]"), "hi", model=ScriptedModel(["ok"]), state={"a": None})
+    assert [(each.step, each.sentence) for each in result.of("go")] == [
+        ("A", "go, A: it ran (check_state_value: null as a state value)")
+    ]
+
+
+def test_an_adk_that_refuses_the_names_says_why() -> None:
+    sub = SequentialAgent(name="inner", sub_agents=[LlmAgent(name="A", instruction="b")])
+    root = SequentialAgent(name="p", sub_agents=[LlmAgent(name="A", instruction="a"), sub])
+    result = portability(root, "hi", model=ScriptedModel(lambda request: "ok"))
+    assert list(result.refused) == ["go"]
+    assert result.headline.startswith("p: go refuses it: ")
+    assert "; js differs in 2 of 2 steps" in result.headline
+    with pytest.raises(AgentNameError):
+        portability(root, "hi", model=ScriptedModel(lambda request: "ok"), rules=["go", "java"])
+
+
+def test_what_no_adk_does_is_raised() -> None:
+    agent = LlmAgent(name="A", instruction="a")
+    with pytest.raises(ModelError, match="agent 'A' has no model"):
+        portability(agent, "hi")
+    with pytest.raises(SpecError) as raised:
+        portability(agent, "hi", rules="go")
+    assert str(raised.value) == "rules takes two or more different rule sets, such as ['java', 'go', 'js']; not ['go']"
+    with pytest.raises(SpecError, match="Did you mean 'java'"):
+        portability(agent, "hi", rules=["jawa", "go"])
+    result = portability(agent, "hi", model=ScriptedModel(["ok"]))
+    with pytest.raises(SpecError, match="'go_fixed' was not looked at"):
+        result.of("go_fixed")
+
+
+def test_a_turn_that_answers_a_call_is_not_repeated() -> None:
+    from adknb import FunctionResponse, LongRunningFunctionTool
+
+    def ask(question: str) -> dict[str, Any]:
+        """Ask."""
+        return {"status": "pending"}
+
+    agent = LlmAgent(name="A", instruction="a", tools=[LongRunningFunctionTool(ask)])
+    runner = Runner(agent, model=ScriptedModel([call("ask", question="?"), "waiting", "thanks"]))
+    run = runner.run("hi")
+    (asked,) = run.turn_events[1].function_calls
+    answered = runner.run([FunctionResponse("ask", {"ok": True}, asked.id)], session=run.session)
+    with pytest.raises(NotSupported) as raised:
+        portability(agent, answered)
+    assert str(raised.value) == (
+        f"turn 2 of run {answered.id} answers a tool's call; portability repeats turns of text alone. Take a run before it."
+    )
