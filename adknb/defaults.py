@@ -2,17 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from adknb.adk.known import is_google
+from adknb.adk.load import is_mirrored, load
+from adknb.core.errors import NotSupported
 from adknb.core.protocols import Model
+from adknb.core.specs import BaseAgent
 from adknb.models.resolve import resolve_model as _resolve_model
 from adknb.rules.base import Rules
 from adknb.rules.resolve import resolve_rules as _resolve_rules
+from adknb.runtime.engine import Engine
 from adknb.sessions.memory import InMemorySessionService
 
 
-def rules(value: str | Rules) -> Rules:
-    return _resolve_rules(value)
+def agent(value: Any) -> Any:
+    """An agent or app of google-adk as its description; anything else as it is."""
+    return load("mirror").mirrored(value) if is_google(value) else value
+
+
+def rules(value: str | Rules, root: BaseAgent | None = None) -> Rules:
+    """The rule set of this name. An agent of google-adk runs by google-adk, so its rules are `python`.
+
+    Raises `NotSupported` for Go's or JavaScript's rules on such an agent.
+    """
+    found = _resolve_rules(value)
+    if root is None or not any(map(is_mirrored, root.walk())):
+        return found
+    if found.name not in ("java", "python"):
+        raise NotSupported(
+            f"agent {root.name!r} is google-adk's, so google-adk runs it; rules={found.name!r} takes agents of adknb."
+        )
+    return _resolve_rules("python")
+
+
+def choose_runtime(
+    engine: Engine, resolve: Callable[[Any], Model], model: Any, models: Mapping[str, Any] | Any
+) -> None:
+    """Let the real google-adk run where the rules are `python`."""
+    if engine.rules.name == "python":
+        find_model = load("answering").find_model
+        engine.run_node = load("run").run_node
+        engine.complete = lambda node: find_model(node, resolve, model, models)
 
 
 def resolve_model(value: Any) -> Model:

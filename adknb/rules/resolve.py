@@ -9,8 +9,11 @@ from adknb.rules.base import Rules
 from adknb.rules.go import GoFixedRules, GoRules
 from adknb.rules.java import JavaRules
 from adknb.rules.js import JsRules
+from adknb.rules.python import PythonRules
 
-_RULES: Final[dict[str, Rules]] = {"java": JavaRules(), "go": GoRules(), "go_fixed": GoFixedRules(), "js": JsRules()}
+_RULES: Final[dict[str, Rules]] = {
+    "java": JavaRules(), "go": GoRules(), "go_fixed": GoFixedRules(), "js": JsRules(), "python": PythonRules(),
+}  # fmt: skip
 
 NAMES: Final = tuple(_RULES)
 """The rule sets that there are."""

@@ -57,6 +57,11 @@ class Journal:
         self._run.journal.append(entry)
         return entry, False
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every step is to run, from the first to the last."""
+        return not self._replay and self._steps is None and self._until is None
+
     def remaining(self) -> list[JournalEntry]:
         """The entries that are not replayed yet."""
         return self._replay[self._position :]

@@ -28,7 +28,8 @@ class Runner:
 
     `model` (a name or object) answers for agents that name none. `models` answers instead of the agents' own: one for all
     of them, or a map of agent names; the prompts stay those of the model that the agent names. `rules` is `java`, `go`,
-    `go_fixed` or `js`. `strategy` is a context strategy (see `strategies.as_strategy`). Without a `session_service` each run
+    `go_fixed`, `js`, or `python`: the real google-adk runs it (extra `adk`), as it does its own agents, which `root` may
+    be, too. `strategy` is a context strategy (see `strategies.as_strategy`). Without a `session_service` each run
     without a session gets a fresh one in memory, with fresh `app:` and `user:` values. `temp_keys` is `discard` (the SDK's
     contract), `keep` (what ADK Java's in-memory service really does) or `restore` (back to those that the session was made
     with, as in ADK Go); without it, what the rules say. `observer` is called with the Run whenever a step starts and an
@@ -40,7 +41,7 @@ class Runner:
 
     def __init__(
         self,
-        root: BaseAgent,
+        root: Any,
         *,
         model: Model | str | None = None,
         models: Mapping[str, Model | str] | Model | str | None = None,
@@ -55,10 +56,11 @@ class Runner:
     ) -> None:
         from adknb import defaults  # the one wiring place; imported here so that nothing above it needs to know it
 
+        root = defaults.agent(root)
         if not isinstance(root, BaseAgent):
             raise SpecError(f"a Runner takes an agent, not {root!r}")
         self.root = root
-        self.rules = defaults.rules(rules)
+        self.rules = defaults.rules(rules, root)
         self.strategy = as_strategy(strategy)
         self.app_name = app_name
         self.temp_keys = temp_keys if temp_keys is not None else self.rules.temp_keys
@@ -85,6 +87,7 @@ class Runner:
             lambda node: node.complete(*self._models),
             observer,
         )
+        defaults.choose_runtime(self._engine, *self._models)
 
     @property
     def last_run(self) -> Run | None:
