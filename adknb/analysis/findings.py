@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, overload
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from adknb.analysis.freshness import Ledger
 from adknb.analysis.uses import Place, Uses
@@ -72,10 +72,11 @@ class Lint(Viewed, Sequence[Finding]):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What the checks look at: the tree's reads and writes, the rules, the keys that are there at the start, and what a
-    run saw, when there is one."""
+    """What the checks look at: the tree's reads and writes, the rules, the keys that are there at the start with the values
+    that are known of them, and what a run saw, when there is one."""
 
     uses: Uses
     rules: Rules
     given: frozenset[str]
     ledger: Ledger | None
+    values: Mapping[str, Any] = field(default_factory=dict)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from adknb.analysis.checks import braces, keys, seen, steps
+from adknb.analysis.checks import braces, keys, seen, steps, target as elsewhere
 from adknb.analysis.findings import SEVERITIES, Finding, Lint, Subject
 from adknb.analysis.freshness import Ledger
 from adknb.analysis.uses import Uses
@@ -14,18 +14,32 @@ from adknb.rules.base import Rules
 from adknb.rules.resolve import resolve_rules
 
 
-def lint(root: BaseAgent, *, rules: str | Rules = "java", run: Run | None = None, state: Iterable[str] = ()) -> Lint:
+def lint(
+    root: BaseAgent,
+    *,
+    rules: str | Rules = "java",
+    run: Run | None = None,
+    state: Iterable[str] = (),
+    target: str | Rules | None = None,
+) -> Lint:
     """The findings of the pipeline `root` under the rules of one ADK.
 
     `state` names the keys that are there when the run starts (a dict of them will do). A `run` adds what only a run
     shows: large values, stale reads, maps in prompts; what its session was created with counts as given.
+    With a `target`, such as `"go"`, what will visibly differ under that ADK is found too (`differs-under-go`), as far as it
+    can be told without running; `portability` runs it.
     """
     ledger = Ledger(run) if run is not None else None
     given = set(state)
     if ledger is not None:
         given.update(key for key in ledger.run.start_state if ledger.last_write(key, 0) is None)
-    subject = Subject(Uses(root, resolve_rules(rules)), resolve_rules(rules), frozenset(given), ledger)
+    known = dict(state) if isinstance(state, Mapping) else {}
+    if ledger is not None:
+        known = {**{key: value for key, value in ledger.run.start_state.items() if key in given}, **known}
+    subject = Subject(Uses(root, resolve_rules(rules)), resolve_rules(rules), frozenset(given), ledger, known)
     found = [finding for check in (braces, keys, steps, seen) for finding in check.findings(subject)]
+    if target is not None:
+        found += elsewhere.findings(subject, resolve_rules(target))
     places = {node.name: number for number, node in reversed(list(enumerate(subject.uses.nodes)))}
 
     def rank(finding: Finding) -> tuple[int, int, int, int]:

@@ -76,7 +76,7 @@ def _is_json(text: str) -> bool:
 
 
 def _answer_by_tool(subject: Subject, node: LlmNode) -> Iterator[Finding]:
-    model = _model_name(node)
+    model = model_name(node)
     if model and subject.rules.schema_by_tool(node.agent, model):
         yield Finding(
             "schema-by-tool", "info", node.name, None,
@@ -86,7 +86,7 @@ def _answer_by_tool(subject: Subject, node: LlmNode) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _model_name(node: LlmNode) -> str:
+def model_name(node: LlmNode) -> str:
     """The name of the model that the agent or its nearest LLM ancestor names; empty when the Runner decides."""
     above: Node | None = node
     while above is not None:
