@@ -245,3 +245,22 @@ def test_what_no_event_says_is_gone_after_the_turn() -> None:
 
 def _set_k(context: CallbackContext, request: LlmRequest) -> None:
     context.state["k"] = "K"
+
+
+def test_a_transfer_to_nobody_leaves_an_event_and_the_model_is_asked_again() -> None:
+    transfer = Content("model", (Part.from_function_call("transfer_to_agent", {"agentName": "Nobody"}),))
+    helper = LlmAgent(name="Helper", model=Replies())
+    made = run(LlmAgent(name="Boss", sub_agents=(helper,), model=Replies(transfer, "again")))
+    assert said(made) == [
+        ("Boss", "transfer_to_agent", None, None),
+        ("Boss", "transfer_to_agent", None, None),
+        ("Boss", None, "UNKNOWN_ERROR", "Agent Nobody not found in the agent tree."),
+        ("Boss", "again", None, None),
+    ]
+
+
+def test_what_a_callback_answers_does_not_count_as_a_call() -> None:
+    early = LlmAgent(name="A", before_model_callback=lambda context, request: Content.model("early"), model=Replies())
+    loop = LoopAgent(name="l", max_iterations=3, sub_agents=(early,))
+    made = Runner(loop, rules="js").run("hi", config=RunConfig(max_llm_calls=1))
+    assert said(made) == [("A", "early", None, None)] * 3
