@@ -12,7 +12,7 @@ from google.adk.models import BaseLlm, LlmRequest as GoogleRequest, LlmResponse 
 from google.adk.plugins import BasePlugin
 
 from adknb.adk.answering import Ask, GoogleOwn
-from adknb.adk.sent import Seen, sent_request
+from adknb.adk.sent import Seen, sent_request, system_text
 from adknb.adk.wire import from_response, to_content, to_event, to_response
 from adknb.core.errors import ModelError
 from adknb.core.events import USER, Event
@@ -88,7 +88,9 @@ class Recorder(BasePlugin):
                 self.known[event.id] = message
                 if event.content is not None and to_content(event.content) != message.content:
                     self._note("a plugin changed the message: see the request")
-        self._seen[callback_context.agent_name] = Seen(dict(session.state), list(session.events))
+        self._seen[callback_context.agent_name] = Seen(
+            system_text(llm_request), dict(session.state), list(session.events)
+        )
 
     async def after_run_callback(self, *, invocation_context: Any) -> None:
         state = invocation_context.session.state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -31,6 +32,15 @@ from adknb.runtime.tree import Node
 
 _ALONE: Final = "adknb_part"
 _NOT_FOUND: Final = "Context variable not found: `"
+_TELEMETRY: Final = "google_adk.google.adk.telemetry._metrics"
+
+
+def _is_worth_saying(record: logging.LogRecord) -> bool:
+    """That a model reports no tokens stands in adknb's tables; google-adk would log it at every call."""
+    return not str(record.msg).startswith("Skipping missing token usage")
+
+
+logging.getLogger(_TELEMETRY).addFilter(_is_worth_saying)
 
 
 class Part(GoogleAgent):

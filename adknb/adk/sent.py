@@ -26,8 +26,12 @@ _APART: Final = {"system_instruction", "tools", "response_schema"}
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What an agent could see when its request was built: the state, and the session's events, google-adk's own."""
+    """What an agent could see when its request was built: the state, and the session's events, google-adk's own.
 
+    `system` is its system instruction before callbacks and plugins could change it.
+    """
+
+    system: str | None
     state: Mapping[str, Any]
     events: Sequence[GoogleEvent]
 
@@ -40,7 +44,7 @@ def sent_request(
     return LlmRequest(
         node.name,
         model,
-        _segments(system_text(request), node, seen.state if seen is not None else {}),
+        _system(system_text(request), node, seen),
         contents,
         _sources(contents, node.name, seen.events if seen is not None else (), known),
         _declarations(request.config.tools or ()),
@@ -56,6 +60,19 @@ def system_text(request: GoogleRequest) -> str | None:
     content = types.Content.model_validate(given) if isinstance(given, dict) else given
     parts = content.parts or () if isinstance(content, types.Content) else content
     return "\n\n".join(str(getattr(part, "text", part)) for part in (parts if isinstance(parts, Iterable) else [parts]))
+
+
+def _system(text: str | None, node: LlmNode, seen: Seen | None) -> list[Segment]:
+    """The text with what callbacks and plugins added to it, or put in its place."""
+    if text is None or seen is None or seen.system is None:
+        return _segments(text, node, {} if seen is None else seen.state)
+    if not text.startswith(seen.system):
+        return [Segment(text, "callback")]
+    added = text[len(seen.system) :]
+    lead = "\n\n" if added.startswith("\n\n") else ""
+    separator = [Segment(lead, "separator")] if lead else []
+    rest = [Segment(added[len(lead) :], "callback")] if len(added) > len(lead) else []
+    return [*_segments(seen.system, node, seen.state), *separator, *rest]
 
 
 def _segments(text: str | None, node: LlmNode, state: Mapping[str, Any]) -> list[Segment]:

@@ -22,7 +22,7 @@ from adknb.core.protocols import Model
 from adknb.core.run import Run, RunConfig
 from adknb.core.specs import BaseAgent
 from adknb.models.resolve import resolve_model
-from adknb.runtime.runner import Runner
+from adknb.runtime.runner import Runner, as_root
 from adknb.runtime.sync import run_sync
 
 KINDS: Final = ("run", "paired", "dry")
@@ -38,7 +38,7 @@ class Lab:
 
     def __init__(
         self,
-        root: BaseAgent,
+        root: Any,
         inputs: Any,
         variants: Any = DEFAULT_AND_NONE,
         *,
@@ -59,6 +59,7 @@ class Lab:
         config: RunConfig | None = None,
         resolve: Resolve | None = None,
     ) -> None:
+        root = as_root(root)
         if not isinstance(root, BaseAgent):
             raise SpecError(f"a comparison takes an agent, not {root!r}")
         if kind not in KINDS:
@@ -206,7 +207,7 @@ class Lab:
 
 
 def compare_variants(
-    root: BaseAgent,
+    root: Any,
     inputs: Any,
     variants: Any = DEFAULT_AND_NONE,
     *,

@@ -20,9 +20,9 @@ from adknb.notebook.answering import Answering
 from adknb.notebook.pipelines import AgentCell, AgentOptions, Pipeline, with_instruction
 from adknb.notebook.records import Record, Settings, TurnRequest, find_record
 from adknb.notebook.undo import SessionMark, Snapshot
-from adknb.notebook.variables import Variables
+from adknb.notebook.variables import Variables, is_agent
 from adknb.runtime.interrupts import Held
-from adknb.runtime.runner import Runner
+from adknb.runtime.runner import Runner, as_root
 from adknb.runtime.strategies import as_strategy
 from adknb.runtime.sync import run_sync
 from adknb.sessions.memory import InMemorySessionService
@@ -82,10 +82,10 @@ class Bench:
         """What runs under this name: a pipeline of the bench, else an agent object of the namespace."""
         if name is None or name in self.pipelines:
             return self.pipeline(name).build(self.namespace)
-        value = self.namespace.get(name)
+        value = as_root(self.namespace.get(name))
         if isinstance(value, BaseAgent):
             return value
-        agents = [known for known, found in self.namespace.items() if isinstance(found, BaseAgent)]
+        agents = [known for known, found in self.namespace.items() if is_agent(found)]
         what = f" (the variable is of type {type(value).__name__})" if value is not None else ""
         raise SpecError(f"there is no pipeline {name!r}{what}.{near_names(name, [*self.pipelines, *agents])}")
 

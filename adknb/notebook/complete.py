@@ -9,11 +9,10 @@ from typing import Any
 
 from adknb.compare.input_files import ENDINGS
 from adknb.core.run import Run
-from adknb.core.specs import BaseAgent
 from adknb.notebook.bench import Bench
 from adknb.notebook.command import Command
 from adknb.notebook.compare_line import holds_inputs
-from adknb.notebook.variables import users_names
+from adknb.notebook.variables import is_agent, users_names
 from adknb.notebook.variant_words import CHANGES, holds_variants
 from adknb.notebook.verbs.explore import is_explored
 from adknb.rules.resolve import NAMES as RULE_SETS
@@ -82,7 +81,7 @@ def _known(bench: Bench, kind: str) -> list[str]:
     """The names of one kind that there are now."""
     finders: dict[str, Callable[[], Iterable[str]]] = {
         "agents": lambda: [name for pipeline in bench.pipelines.values() for name in pipeline.names()],
-        "pipelines": lambda: [*bench.pipelines, *_variables(bench, lambda value: isinstance(value, BaseAgent))],
+        "pipelines": lambda: [*bench.pipelines, *_variables(bench, is_agent)],
         "keys": lambda: keys(bench),
         "callbacks": lambda: _variables(bench, lambda value: callable(value) and not isinstance(value, type)),
         "schemas": lambda: _variables(bench, lambda value: isinstance(value, (type, dict))),

@@ -8,12 +8,18 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
+from adknb.adk.known import is_google
 from adknb.core.errors import AdknbError
 from adknb.core.specs import BaseAgent
 from adknb.notebook.pipelines import AgentCell, Pipeline
 
 _FREE: Final = object()
 _IPYTHONS: Final = frozenset({"In", "Out", "exit", "quit", "get_ipython", "open", "display"})
+
+
+def is_agent(value: Any) -> bool:
+    """Whether a variable's value is an agent, one of google-adk's included."""
+    return isinstance(value, BaseAgent) or is_google(value)
 
 
 class Variables:

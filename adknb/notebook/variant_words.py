@@ -15,7 +15,7 @@ from adknb.notebook.bench import Bench
 from adknb.notebook.choices import check_rules
 from adknb.notebook.command import UsageError
 from adknb.notebook.pipelines import named_model
-from adknb.notebook.variables import users_names
+from adknb.notebook.variables import is_agent, users_names
 from adknb.runtime.strategies import NAMES
 
 CHANGES: Final = ("model", "rules", "strategy", "off")
@@ -75,7 +75,7 @@ class VariantWords:
                 return as_variants([value])[0]
             except SpecError as error:
                 raise UsageError(f"--variants {place}: {error}") from None
-        if isinstance(value, BaseAgent):
+        if is_agent(value):
             raise UsageError(
                 f"--variants {place}: {value.name} is an agent. A version of its prompt is {value.name}@NUMBER (see %adk "
                 f"history {value.name}), another prompt {value.name}=VARIABLE."

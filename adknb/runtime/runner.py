@@ -23,6 +23,13 @@ from adknb.runtime.sync import run_sync
 from adknb.runtime.tree import LlmNode, check_agents, make_node
 
 
+def as_root(value: Any) -> Any:
+    """An agent or app of google-adk as its description; anything else as it is."""
+    from adknb import defaults  # the one wiring place; imported here so that nothing above it needs to know it
+
+    return defaults.agent(value)
+
+
 class Runner:
     """Runs one pipeline under the rules of one ADK.
 
@@ -54,9 +61,9 @@ class Runner:
         observer: Callable[[Run], object] | None = None,
         resolve: Callable[[Any], Model] | None = None,
     ) -> None:
-        from adknb import defaults  # the one wiring place; imported here so that nothing above it needs to know it
+        from adknb import defaults
 
-        root = defaults.agent(root)
+        root = as_root(root)
         if not isinstance(root, BaseAgent):
             raise SpecError(f"a Runner takes an agent, not {root!r}")
         self.root = root

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 from adknb.compare.comparison import Comparison
 from adknb.core.errors import RunStateError, SpecError, near_names
 from adknb.core.run import Run
-from adknb.core.specs import BaseAgent
 from adknb.notebook.bench import Bench
 from adknb.notebook.command import Argument, Command
 from adknb.notebook.explorer.comparisons import ComparisonExplorer
 from adknb.notebook.explorer.explorer import Explorer
-from adknb.notebook.variables import users_names
+from adknb.notebook.variables import is_agent, users_names
 
 if TYPE_CHECKING:
     from adknb.notebook.explorer.opened import Opened
@@ -42,7 +41,7 @@ def explorer_of(bench: Bench, what: str | None) -> Explorer | ComparisonExplorer
         return _of_run(bench, value)
     if isinstance(value, Comparison):
         return ComparisonExplorer(value)
-    if isinstance(value, BaseAgent):
+    if is_agent(value):
         return _of_pipeline(bench, what)
     if value is not None:
         raise SpecError(
@@ -59,7 +58,7 @@ def explorer_of(bench: Bench, what: str | None) -> Explorer | ComparisonExplorer
 
 def is_explored(value: Any) -> bool:
     """Whether a variable's value can be explored."""
-    return isinstance(value, (Run, BaseAgent, Comparison))
+    return isinstance(value, (Run, Comparison)) or is_agent(value)
 
 
 def _of_run(bench: Bench, run: Run) -> Explorer:
