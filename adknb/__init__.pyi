@@ -14,6 +14,10 @@ from .compare.dry import (
 )
 from .compare.inputs import Input as Input
 from .compare.lab import compare_variants as compare_variants
+from .compare.portability import (
+    Portability as Portability,
+    portability as portability,
+)
 from .compare.store import Store as Store
 from .compare.variants import Variant as Variant
 from .core.content import (

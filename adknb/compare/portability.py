@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -142,13 +142,15 @@ def portability(
     model: Model | str | None = None,
     models: Mapping[str, Model | str] | Model | str | None = None,
     state: Mapping[str, Any] | None = None,
+    strategy: Any = None,
     explain: bool | None = None,
+    resolve: Callable[[Any], Model] | None = None,
 ) -> Portability:
     """Run `root` under each rule set and say where the others part from the first one.
 
     `inputs` are messages or conversations (see `as_inputs`), or a Run or list of Runs, whose replies are then used. Otherwise
     the models are asked once, under the first rule set; the others get the same replies, agent by agent and in order. Tools and
-    callbacks run under each. With `explain` the rules behind each difference are found by running the pipeline once more
+    callbacks run under each. `strategy` is the context strategy, that of the Runs when left out; `resolve` is as in `Runner`. With `explain` the rules behind each difference are found by running the pipeline once more
     for each rule; None does so where there are no tools, which would run again.
 
     Raises what the first rule set raises when it refuses the pipeline, or when no model can be asked, and `SpecError` for
@@ -166,8 +168,13 @@ def portability(
     deviations: list[Deviation] = []
     refused: dict[str, str] = {}
     for each, runs in zip(asked, recorded, strict=True):
-        base = _base(root, each, runs, first, model, models)
-        replies = Replies(root, runs or base.runs)
+        chosen = strategy if strategy is not None else runs[0].strategy if runs else "as_written"
+        if runs:
+            base = Replies(root, runs, chosen).trial(each, first)
+        else:
+            runner = Runner(root, rules=first, model=model, models=models, strategy=chosen, resolve=resolve)
+            base = _asked(runner, each)
+        replies = Replies(root, runs or base.runs, chosen)
         for other in others:
             try:
                 there = replies.trial(each, other)
@@ -185,12 +192,15 @@ def portability(
     return Portability(root.name, names, asked, tuple(looked), tuple(deviations), explains, refused)
 
 
-def _base(root: BaseAgent, asked: Input, runs: Sequence[Run], rules: Rules, model: Any, models: Any) -> Trial:
-    if runs:
-        return Replies(root, runs).trial(asked, rules)
-    trial = Trial(Runner(root, rules=rules, model=model, models=models), asked)
-    if trial.error is not None and trial.error.adk_type is None and not Replies(root, trial.runs):
-        raise trial.error  # nothing that an ADK does: there is no model, or a state is no JSON
+def _asked(runner: Runner, asked: Input) -> Trial:
+    """The input with real models. Raises what no ADK has part in: that there is no model, or that a state is no JSON."""
+    trial = Trial(runner, asked)
+    if (
+        trial.error is not None
+        and trial.error.adk_type is None
+        and not Replies(runner.root, trial.runs, runner.strategy)
+    ):
+        raise trial.error
     return trial
 
 

@@ -14,6 +14,8 @@ from adknb.rules.differences import DIFFERENCES, Difference
 from adknb.rules.mixed import with_rule
 
 _COLUMNS: Final = {"java": "java", "go": "go", "go_fixed": "go", "js": "js"}
+_NOT_IMITATED: Final = "python"
+"""The real SDK runs under these rules: it cannot run with a single one of another."""
 
 
 class Causes:
@@ -29,20 +31,17 @@ class Causes:
             name
             for name in dict.fromkeys(difference.name for difference in DIFFERENCES)
             if getattr(type(first), name) is not getattr(type(other), name)
+            and _NOT_IMITATED not in (first.name, other.name)
         ]
 
     def of(self, place: Place, aspect: str, before: str | None, after: str | None, requests: int) -> list[Difference]:
         """The rules of which each alone brings the aspect from `before` to `after`; else those that change it at all;
         else those without which it does not come about. Empty when no single rule has a part in it."""
-        for is_cause in (
-            lambda name: self._text(name, False, place, aspect, requests) == after,
-            lambda name: self._text(name, False, place, aspect, requests) not in (before, _REFUSED),
-            lambda name: self._text(name, True, place, aspect, requests) == before,
-        ):
-            names = [name for name in self._names if is_cause(name)]
-            if names:
-                return [row for name in names for row in self._rows(name)]
-        return []
+        alone = {name: self._text(name, False, place, aspect, requests) for name in self._names}
+        found = [name for name, text in alone.items() if text == after]
+        found = found or [name for name, text in alone.items() if text not in (before, _REFUSED)]
+        found = found or [name for name in self._names if self._text(name, True, place, aspect, requests) == before]
+        return [row for name in found for row in self._rows(name)]
 
     def _text(self, name: str, is_without: bool, place: Place, aspect: str, requests: int) -> str | None:
         """The aspect under the first rule set with the other's rule, or the other `is_without` it."""

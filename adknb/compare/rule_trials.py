@@ -92,8 +92,9 @@ class Trial:
 class Replies:
     """What the models answered in some runs, by agent and in order, and the names by which agents know their models."""
 
-    def __init__(self, root: BaseAgent, runs: Iterable[Run]) -> None:
+    def __init__(self, root: BaseAgent, runs: Iterable[Run], strategy: Any) -> None:
         self._root = root
+        self._strategy = strategy
         self._answers: dict[str, list[Any]] = {}
         self._names: dict[str, str] = {}
         self._rules = ""
@@ -117,7 +118,7 @@ class Replies:
                 model = agent.model if isinstance(agent.model, str) else getattr(agent.model, "name", usual)
                 name = self._names.get(agent.name, model)
                 models[agent.name] = ScriptedModel(self._answer, name)
-        return Trial(Runner(self._root, rules=rules, models=models), asked)
+        return Trial(Runner(self._root, rules=rules, models=models, strategy=self._strategy), asked)
 
     def _answer(self, request: LlmRequest) -> Any:
         answers = self._answers.get(request.agent, [])

@@ -139,7 +139,6 @@ MAGICS: Final = {
 """Every magic but `%adk`, by its name."""
 
 LATER_VERBS: Final = {
-    "portability": "%adk portability comes with a later version, with the rules of the other ADKs. Now: %adk lint.",
     "export": "%adk export comes with a later version. Now: %adk save FILE, or %adk contract and its to_python().",
     "sessions": "%adk sessions comes with a later version, with sessions that last. Now: %adk runs.",
 }

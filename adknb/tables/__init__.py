@@ -11,6 +11,7 @@ from adknb.analysis.findings import Lint
 from adknb.analysis.freshness import Ledger
 from adknb.compare.comparison import Comparison
 from adknb.compare.dry import PromptComparison
+from adknb.compare.portability import Portability
 from adknb.core.protocols import TokenCounter
 from adknb.core.run import Run, Session
 from adknb.core.views import register_table
@@ -19,6 +20,7 @@ from adknb.tables.checks import CONTRACT, LINT, contract_rows, lint_rows
 from adknb.tables.comparison import PROMPTS, comparison_rows
 from adknb.tables.events import EVENTS, event_rows
 from adknb.tables.frame import Kind, frame
+from adknb.tables.portability import PORTABILITY, portability_rows
 from adknb.tables.prompt import PROMPT, find_request, prompt_rows
 from adknb.tables.session import TURNS, session_event_rows, session_history_rows, session_state_rows, turn_rows
 from adknb.tables.state import STATE, STATE_HISTORY, history_rows, state_rows
@@ -73,6 +75,7 @@ def register() -> None:
     register_table(Session, "events", lambda session: frame(session_event_rows(session), EVENTS))
     register_table(Contract, "contract", lambda contract: frame(contract_rows(contract), CONTRACT))
     register_table(Lint, "lint", lambda lint: frame(lint_rows(lint), LINT))
+    register_table(Portability, "portability", lambda result: frame(portability_rows(result), PORTABILITY))
     for table in (lab.rows, lab.summary, lab.tokens, lab.twice, lab.flips, lab.by_input, lab.encodable):
         register_table(Comparison, table.__name__, table)
     register_table(PromptComparison, "prompts", lambda comparison: frame(comparison_rows(comparison), PROMPTS))

@@ -7,6 +7,7 @@ from adknb.analysis.findings import Lint
 from adknb.compare.comparison import Comparison
 from adknb.compare.dry import PromptComparison
 from adknb.compare.inspect import InputComparison
+from adknb.compare.portability import Portability
 from adknb.core.run import Run, Session
 from adknb.core.views import register_card, register_chart, register_styler, show_tables_with
 from adknb.notebook.cards.agent_card import agent_html, agent_text
@@ -19,6 +20,7 @@ from adknb.notebook.cards.lab_input import input_html, input_text
 from adknb.notebook.cards.lint_card import lint_html, lint_text
 from adknb.notebook.cards.message_card import message_html, message_text
 from adknb.notebook.cards.pipeline_card import pipeline_html, pipeline_text
+from adknb.notebook.cards.portability_card import portability_html, portability_text
 from adknb.notebook.cards.prompt_card import PromptView, prompt_html, prompt_text
 from adknb.notebook.cards.run_card import run_html, run_text
 from adknb.notebook.cards.run_diff_card import run_diff_html, run_diff_text
@@ -37,6 +39,7 @@ def register() -> None:
     register_card(Contract, contract_html, contract_text)
     register_card(Lint, lint_html, lint_text)
     register_card(PromptComparison, comparison_html, comparison_text)
+    register_card(Portability, portability_html, portability_text)
     register_card(Comparison, lab_html, lab_text)
     register_card(InputComparison, input_html, input_text)
     register_card(AgentCard, agent_html, agent_text)
@@ -47,6 +50,6 @@ def register() -> None:
     register_card(HelpText, help_html, help_text)
     register_card(Message, message_html, message_text)
     register_chart(Comparison, chart)
-    for result in (Run, Session, Contract, Lint, PromptComparison, Comparison):
+    for result in (Run, Session, Contract, Lint, PromptComparison, Comparison, Portability):
         register_styler(result, readable)
     show_tables_with(shown_table)

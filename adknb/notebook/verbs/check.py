@@ -11,7 +11,8 @@ from adknb.compare.dry import DRY, PromptComparison, compare_prompts
 from adknb.core.errors import RunStateError
 from adknb.core.run import Run
 from adknb.notebook.bench import Bench
-from adknb.notebook.command import Argument, Command
+from adknb.notebook.command import Argument, Command, Option
+from adknb.notebook.verbs import portability
 from adknb.notebook.verbs.go import RUN
 
 PIPELINE: Final = Argument(
@@ -34,7 +35,8 @@ def contract(bench: Bench, options: Namespace) -> Any:
 
 def lint(bench: Bench, options: Namespace) -> Any:
     root = bench.root(options.pipeline)
-    return make_lint(root, rules=bench.settings.rules, run=_last_run(bench, root.name))
+    target = getattr(options, "for")
+    return make_lint(root, rules=bench.settings.rules, run=_last_run(bench, root.name), target=target)
 
 
 def compare(bench: Bench, options: Namespace) -> PromptComparison:
@@ -55,8 +57,8 @@ COMMANDS: Final = (
         "What will surprise: names never substituted, keys nobody writes, missing guards.",
         lint,
         (PIPELINE,),
-        (),
-        ("%adk lint", "findings = %adk lint ticket"),
+        (Option("--for", "also what will differ under another ADK: go", "NAME", completes="rules"),),
+        ("%adk lint --for go", "findings = %adk lint ticket"),
     ),
     Command(
         "%adk compare",
@@ -73,4 +75,5 @@ COMMANDS: Final = (
         (RUN,),
         ("%adk compare", "c = %adk compare default none --run 3f2a"),
     ),
+    portability.COMMAND,
 )
