@@ -28,7 +28,7 @@ class EventActions:
     transfer_to_agent: str | None = None
     escalate: bool = False
     skip_summarization: bool = False
-    unsaid_delta: dict[str, Any] = field(default_factory=dict)
+    unsaid_delta: dict[str, Any] | None = None
 
     def merge(self, other: EventActions, join: Callable[[Any, Any], Any]) -> None:
         """Take in what `other` does, which wins where both say something; `join` makes one value of a key that both set."""

@@ -47,10 +47,9 @@ def discard_temp(session: Session, kept: Mapping[str, Any]) -> None:
 def strip_temp(event: Event, state: Mapping[str, Any]) -> None:
     """Leave `temp:` keys out of what the event says. Those that are in the state already can still be read this turn."""
     delta = event.actions.state_delta
-    for key in [key for key in delta if key.startswith(TEMP_PREFIX)]:
-        value = delta.pop(key)
-        if key in state and state[key] == value:
-            event.actions.unsaid_delta[key] = value
+    temp = {key: delta.pop(key) for key in list(delta) if key.startswith(TEMP_PREFIX)}
+    if temp:
+        event.actions.unsaid_delta = {key: value for key, value in temp.items() if key in state and state[key] == value}
 
 
 def claim(run: Run) -> None:
