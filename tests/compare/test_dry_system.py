@@ -79,8 +79,8 @@ def test_a_new_prompt_gives_what_a_run_with_it_sends(case: dict[str, Any], monke
     def changed(agent: BaseAgent) -> Mapping[str, Any]:
         return {"instruction": longer(agent)} if isinstance(agent, LlmAgent) else {}
 
-    def build_changed(node: Mapping[str, Any], log: Any) -> BaseAgent:
-        return build(node, log) if depth else at_the_root(node, log)
+    def build_changed(node: Mapping[str, Any], log: Any, *more: Any) -> BaseAgent:
+        return build(node, log, *more) if depth else at_the_root(node, log)
 
     def at_the_root(node: Mapping[str, Any], log: Any) -> BaseAgent:
         depth.append(1)
