@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from adknb.compare.inputs import Input, as_inputs
 from adknb.compare.rule_causes import Causes
-from adknb.compare.rule_trials import ASPECTS, NOT_RUN, Place, Replies, Trial
+from adknb.compare.rule_trials import ASPECTS, Place, Replies, Trial
 from adknb.core.errors import AdknbError, NotSupported, SpecError, near_names
 from adknb.core.protocols import Model
 from adknb.core.run import Run
@@ -94,7 +94,9 @@ class Portability(Viewed):
     """What a pipeline does under each rule set, against the first. `steps` are those that ran under any.
 
     `explained` says whether the rules behind the differences were looked for by running with one of them at a time.
-    `refused` holds the rule sets that do not take the pipeline at all, and why.
+    `refused` holds the rule sets that do not take the pipeline at all, and why. `unsteady` are steps that differ from run to
+    run under the first rule set alone, because a tool, callback or custom agent remembers something; what differs so is
+    no deviation. They are looked for where the rules are.
     """
 
     pipeline: str
@@ -104,6 +106,7 @@ class Portability(Viewed):
     deviations: tuple[Deviation, ...]
     explained: bool
     refused: Mapping[str, str]
+    unsteady: tuple[Looked, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -120,6 +123,9 @@ class Portability(Viewed):
                 said.append(f"{name} differs {count}, {where}")
             if name in self.refused:
                 said.append(f"{name} refuses it: {self.refused[name]}")
+        if self.unsteady:
+            unsteady = dict.fromkeys(looked.step for looked in self.unsteady)
+            said.append(f"under {first} alone {', '.join(unsteady)} differs from run to run")
         return f"{self.pipeline}: {'; '.join(said)}"
 
     def of(self, rules: str) -> list[Deviation]:
@@ -148,10 +154,11 @@ def portability(
 ) -> Portability:
     """Run `root` under each rule set and say where the others part from the first one.
 
-    `inputs` are messages or conversations (see `as_inputs`), or a Run or list of Runs, whose replies are then used. Otherwise
-    the models are asked once, under the first rule set; the others get the same replies, agent by agent and in order. Tools and
-    callbacks run under each. `strategy` is the context strategy, that of the Runs when left out; `resolve` is as in `Runner`. With `explain` the rules behind each difference are found by running the pipeline once more
-    for each rule; None does so where there are no tools, which would run again.
+    `inputs` are messages or conversations (see `as_inputs`), or a Run or list of Runs, whose replies are then used.
+    Otherwise the models are asked once, under the first rule set; the others get the same replies, agent by agent and in
+    order. Tools and callbacks run under each. `strategy` is the context strategy, that of the Runs when left out;
+    `resolve` is as in `Runner`. With `explain` the rules behind each difference are found by running the pipeline once
+    more for each rule; None does so where there are no tools, which would run again.
 
     Raises what the first rule set raises when it refuses the pipeline, or when no model can be asked, and `SpecError` for
     fewer than two rule sets.
@@ -167,6 +174,7 @@ def portability(
     looked: dict[Looked, None] = {}
     deviations: list[Deviation] = []
     refused: dict[str, str] = {}
+    unsteady: dict[Looked, None] = {}
     for each, runs in zip(asked, recorded, strict=True):
         chosen = strategy if strategy is not None else runs[0].strategy if runs else "as_written"
         if runs:
@@ -175,6 +183,10 @@ def portability(
             runner = Runner(root, rules=first, model=model, models=models, strategy=chosen, resolve=resolve)
             base = _asked(runner, each)
         replies = Replies(root, runs or base.runs, chosen)
+        again = replies.trial(each, first) if explains else base
+        for place in base.steps:
+            if _differing(base, again, place):
+                unsteady[Looked(each.name, place[0] + 1, _name(place, base))] = None
         for other in others:
             try:
                 there = replies.trial(each, other)
@@ -187,9 +199,9 @@ def portability(
                 )
             )
             causes = Causes(root, each, replies, first, other) if explains else None
-            deviations += _deviations(each, base, there, other.name, causes)
+            deviations += _deviations(each, (base, again), there, other.name, causes)
         looked.update(dict.fromkeys(Looked(each.name, place[0] + 1, _name(place, base)) for place in base.steps))
-    return Portability(root.name, names, asked, tuple(looked), tuple(deviations), explains, refused)
+    return Portability(root.name, names, asked, tuple(looked), tuple(deviations), explains, refused, tuple(unsteady))
 
 
 def _asked(runner: Runner, asked: Input) -> Trial:
@@ -214,35 +226,52 @@ def _name(place: Place, *trials: Trial) -> str:
     return f"{agent}#{number}" if any((turn, agent, 2) in trial.steps for trial in trials) else agent
 
 
-def _deviations(asked: Input, base: Trial, there: Trial, rules: str, causes: Causes | None) -> list[Deviation]:
+def _deviations(
+    asked: Input, bases: tuple[Trial, Trial], there: Trial, rules: str, causes: Causes | None
+) -> list[Deviation]:
+    """`bases` are the first rule set's trial, and the same once more."""
+    base, _ = bases
     found = []
     for place in _places(base, there):
-        changes = _changes(place, base, there, causes)
+        changes = _changes(place, bases, there, causes)
         if changes:
             tokens = (base.tokens(place), there.tokens(place))
             found.append(Deviation(asked.name, place[0] + 1, _name(place, base, there), rules, changes, tokens))
     if any(change.aspect in _OUTCOMES for deviation in found for change in deviation.changes):
         return found  # what a turn leaves differs by what its steps do
     for turn in range(max(len(base.runs), len(there.runs), 1)):
-        changes = _changes((turn, "", 0), base, there, causes)
+        changes = _changes((turn, "", 0), bases, there, causes)
         if changes:
             found.append(Deviation(asked.name, turn + 1, "", rules, changes, (0, 0)))
     return found
 
 
-def _changes(place: Place, base: Trial, there: Trial, causes: Causes | None) -> tuple[Change, ...]:
+def _changes(place: Place, bases: tuple[Trial, Trial], there: Trial, causes: Causes | None) -> tuple[Change, ...]:
+    base, again = bases
+    unsteady = _differing(base, again, place)
+    if "step" in unsteady:
+        return ()
     requests = min(base.requests(place), there.requests(place))
     one, other = base.aspects(place, requests), there.aspects(place, requests)
-    differing = [aspect for aspect in ASPECTS if one.get(aspect) != other.get(aspect)]
-    if NOT_RUN in (one.get("step"), other.get("step")):
-        differing = ["step"]
     return tuple(
         Change(
             aspect, one.get(aspect, ""), other.get(aspect, ""),
             tuple(causes.of(place, aspect, one.get(aspect), other.get(aspect), requests)) if causes is not None else (),
         )
-        for aspect in differing
+        for aspect in _differing(base, there, place)
+        if aspect not in unsteady
     )  # fmt: skip
+
+
+def _differing(base: Trial, there: Trial, place: Place) -> list[str]:
+    """The aspects of a step in which two trials differ; that it ran at all stands for all others."""
+    if base is there:
+        return []
+    requests = min(base.requests(place), there.requests(place))
+    one, other = base.aspects(place, requests), there.aspects(place, requests)
+    if one.get("step") != other.get("step"):
+        return ["step"]
+    return [aspect for aspect in ASPECTS if one.get(aspect) != other.get(aspect)]
 
 
 def _recorded(inputs: Any, state: Mapping[str, Any] | None) -> tuple[tuple[Input, ...], list[list[Run]]]:

@@ -17,13 +17,15 @@ from adknb import (
     NotSupported,
     ParallelAgent,
     Part,
+    Portability,
     Runner,
     ScriptedModel,
     SequentialAgent,
     SpecError,
     ToolContext,
+    portability,
 )
-from adknb.compare.portability import Looked, Portability, portability
+from adknb.compare.portability import Looked
 from adknb.examples.ticket import scripted_replies, ticket_pipeline
 
 QUESTION = "I was charged twice for September."
@@ -348,3 +350,67 @@ def test_a_turn_that_answers_a_call_is_not_repeated() -> None:
     assert str(raised.value) == (
         f"turn 2 of run {answered.id} answers a tool's call; portability repeats turns of text alone. Take a run before it."
     )
+
+
+# what cannot be told
+
+
+def test_what_differs_from_run_to_run_is_no_deviation() -> None:
+    calls: list[int] = []
+
+    def count(context: Any) -> None:
+        calls.append(1)
+        context.state["n"] = len(calls)
+
+    result = pair(
+        {"instruction": "{n}", "before_agent_callback": count},
+        {"instruction": "b"},
+        {"A": ["1"], "B": ["2"]},
+        rules=["java", "go"],
+    )
+    assert result.unsteady == (Looked("1", 1, "A"),)
+    assert result.deviations == ()
+    assert result.headline == ("p: the same under go as under java; under java alone A differs from run to run")
+    assert "A     differs: from run to run\nB     same" in str(result)
+
+
+# rules that tools show
+
+
+def test_a_tool_that_returns_a_list() -> None:
+    def names() -> list[str]:
+        """Names."""
+        return ["a"]
+
+    agent = LlmAgent(name="A", instruction="a", tools=[names])
+    result = portability(agent, "hi", model=ScriptedModel([call("names"), "done"]), rules=["java", "js"], explain=True)
+    (deviation,) = result.deviations
+    (history,) = (change for change in deviation.changes if change.aspect == "history")
+    assert [cause.name for cause in history.causes] == ["tool_result"]
+    assert '{"result":["a"]}' in history.before
+    assert '{"results":["a"]}' in history.after
+
+
+def test_a_temp_value_that_a_session_begins_with() -> None:
+    agent = LlmAgent(name="A", instruction="{temp:x?}!")
+    result = portability(agent, "hi", model=ScriptedModel(["ok"]), state={"temp:x": "1"})
+    assert [cause.name for cause in result.of("js")[0].changes[0].causes] == ["start_state", "system"]
+
+
+# as a table
+
+
+def test_the_table_has_a_row_for_each_difference() -> None:
+    result = portability(shared_key(), "Go!", model=SHARED_REPLIES, rules=["java", "go"], explain=True)
+    frame = result.to_frame()
+    assert frame[["rules", "input", "turn", "step", "aspect", "rule"]].values.tolist() == [
+        ["go", "1", 1, "reader", "history", "output"],
+        ["go", "1", 1, "reader", "declarations", "declaration"],
+        ["go", "1", 1, "reader", "state", "output"],
+        ["go", "1", 1, "reader", "events", "output"],
+    ]
+    assert frame["sentence"][0] == "Which events write the output_key"
+    assert (frame["before"][2], frame["after"][2]) == ('secret = "done"', 'secret = ""\nsecret = ""\nsecret = "done"')
+    assert frame["tokens_after"][0] > 0
+    empty = portability(ticket_pipeline(), QUESTION, model=scripted_replies(), rules=["java", "go"]).to_frame()
+    assert (list(empty.columns), len(empty)) == (list(frame.columns), 0)

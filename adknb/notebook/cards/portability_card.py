@@ -47,7 +47,9 @@ def portability_text(result: Portability) -> str:
     ]
     if not result.explained and result.deviations:
         lines.append(wrapped(_NOT_EXPLAINED))
-    rows = [[_step(result, looked), *(_cell(result, looked, name) for name in others)] for looked in _steps(result)]
+    rows = [
+        [_step(result, looked), *(_short(_cell(result, looked, name)) for name in others)] for looked in _steps(result)
+    ]
     lines += ["", fitted(["Step", *others], rows)]
     for deviation in result.deviations[:DEVIATIONS]:
         lines += ["", wrapped(one_line(_title(result, deviation), 400), "--- ", "    ")]
@@ -100,10 +102,16 @@ def _cell(result: Portability, looked: Looked, rules: str) -> str:
         return "refused"
     found = _found(result, looked, rules)
     if found is None:
-        return "same"
+        return "same" if looked not in result.unsteady else "differs: from run to run"
     if found.aspect == "step":
         return found.changes[0].after
     return f"differs: {', '.join(change.aspect for change in found.changes)}"
+
+
+def _short(said: str) -> str:
+    """`differs: history, state, events` as `differs: history, +2`."""
+    first, *more = said.split(", ")
+    return f"{first}, +{len(more)}" if more else first
 
 
 def _cell_html(result: Portability, looked: Looked, rules: str) -> str:
