@@ -21,7 +21,7 @@ def with_prompt(
     `state` is the state when it was sent. Raises `MissingKeyError` as a run would, and `NotSupported` where a callback
     rewrote the system instruction, or an artifact is inserted that was not inserted before.
     """
-    parts = _sections(sent, agent, root)
+    parts = _sections(sent, agent, root, rules.identity(agent) is not None)
     instruction = _filled(sent, agent, prompt, state, rules) if prompt else None
     return rules.system(
         Sections(
@@ -31,9 +31,9 @@ def with_prompt(
     )  # fmt: skip
 
 
-def _sections(sent: LlmRequest, agent: LlmAgent, root: BaseAgent) -> dict[str, list[Segment]]:
+def _sections(sent: LlmRequest, agent: LlmAgent, root: BaseAgent, has_identity: bool) -> dict[str, list[Segment]]:
     """What the system instruction was made of. Of the user's texts the global instruction comes first."""
-    sections: list[list[Segment]] = [[]]
+    sections: list[list[Segment]] = [[]] if sent.system else []
     for segment in sent.system:
         if segment.origin == "separator":
             sections.append([])
@@ -52,7 +52,7 @@ def _sections(sent: LlmRequest, agent: LlmAgent, root: BaseAgent) -> dict[str, l
     if len(own) > len(names):  # both are functions
         names = [section[0].origin.replace(" ", "_") for section in own if section]
     is_rewritten = any(segment.origin == "callback" for segment in sent.system)
-    if is_rewritten or len(own) != len(names) or "identity" not in sdk:
+    if is_rewritten or len(own) != len(names) or has_identity != ("identity" in sdk):
         raise NotSupported("a before_model_callback rewrote the system instruction, so another prompt's is not known")
     return {**sdk, **dict(zip(names, own, strict=True))}
 
@@ -75,6 +75,8 @@ def _filled(
             raise NotSupported(f"the artifact {piece.name!r} was not inserted before, so its text is not known here")
         if text is None and not piece.artifact and piece.name in state:
             text = rules.text_of(state[piece.name])
+        elif text is None and not piece.artifact:
+            text = rules.text_without_value(piece.name)
         if text is not None:
             segments.append(Segment(text, origin, piece.name))
         elif not piece.optional:

@@ -255,11 +255,13 @@ async def trace(case: Mapping[str, Any], rules: str) -> dict[str, Any]:
     return recorded
 
 
-def runs(case: Mapping[str, Any], strategy: str, log: Log) -> list[Run]:
-    """The runs of a case's turns under Java's rules and one context strategy, up to the first that fails."""
+def runs(case: Mapping[str, Any], strategy: str, log: Log, rules: str = "java") -> list[Run]:
+    """The runs of a case's turns under a rule set and one context strategy, up to the first that fails."""
     made: list[Run] = []
+    dialect = DIALECTS[rules]
     try:
-        runner = Runner(build(case["root"], log), strategy=strategy, temp_keys="keep")
+        root = build(case["root"], log, dialect)
+        runner = Runner(root, rules=rules, strategy=strategy, temp_keys=dialect.temp_keys)
         for turn in case["turns"]:
             session = made[-1].session if made else None
             message = turn if isinstance(turn, str) else answers(turn, session.events if session is not None else [])
