@@ -69,11 +69,12 @@ def compare(case: dict[str, Any], recorded: dict[str, Any], rules: str) -> list[
 
 
 def without_objects(recorded: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The trace, its error without the objects and call ids that the message lists."""
-    raised = recorded["error"]
+    """What the ADK did: the trace without the ADK's name, its error without the objects and call ids that the message lists."""
+    done = {field: value for field, value in recorded.items() if field != "adk"}
+    raised = done["error"]
     if raised is None or raised["message"] is None:
-        return recorded
-    return {**recorded, "error": {**raised, "message": CALL_ID.sub("ID", OBJECTS.sub("", raised["message"]))}}
+        return done
+    return {**done, "error": {**raised, "message": CALL_ID.sub("ID", OBJECTS.sub("", raised["message"]))}}
 
 
 def main() -> int:

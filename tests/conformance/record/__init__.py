@@ -1,0 +1,1 @@
+"""What real ADKs do with cases: `record.py` says how."""
