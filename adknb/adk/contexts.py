@@ -16,7 +16,7 @@ from adknb.core.errors import NotSupported, StateValueError
 from adknb.core.requests import LlmRequest, LlmResponse
 from adknb.core.run import Session
 from adknb.core.tools import CONTEXT_PARAMETER, FunctionTool
-from adknb.runtime.callbacks import as_content
+from adknb.runtime.callbacks import as_content, call
 from adknb.runtime.tree import LlmNode, Node
 
 
@@ -100,15 +100,20 @@ class Written:
     def _context(self, context: Any) -> Any:
         return GoogleContext(context, self._node, self._session)
 
+    async def _call(self, kind: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        return await call(self._node.name, kind, function, *arguments)
+
     def instruction(self, function: Callable[..., Any]) -> Callable[..., Any]:
         async def instruction(context: Any) -> str:
-            return str(await _awaited(function(self._context(context))))
+            return str(await self._call("instruction", function, self._context(context)))
 
         return instruction
 
     def agent_callback(self, kind: str, function: Callable[..., Any]) -> Callable[..., Any]:
         async def agent_callback(callback_context: Any) -> Any:
-            content = as_content(await _awaited(function(self._context(callback_context))), self._node.name, kind)
+            content = as_content(
+                await self._call(kind, function, self._context(callback_context)), self._node.name, kind
+            )
             return from_content(content) if content is not None else None
 
         return agent_callback
@@ -118,7 +123,7 @@ class Written:
             assert isinstance(self._node, LlmNode)
             given = sent_request(self._node, llm_request.model or "", llm_request, None, {})
             edited = given.copy()
-            answer = await _awaited(function(self._context(callback_context), edited))
+            answer = await self._call("before_model_callback", function, self._context(callback_context), edited)
             self._take_over(given, edited, llm_request)
             return self._response("before_model_callback", answer)
 
@@ -126,20 +131,26 @@ class Written:
 
     def after_model(self, function: Callable[..., Any]) -> Callable[..., Any]:
         async def after_model(callback_context: Any, llm_response: GoogleResponse) -> GoogleResponse | None:
-            answer = await _awaited(function(self._context(callback_context), to_response(llm_response)))
+            answer = await self._call(
+                "after_model_callback", function, self._context(callback_context), to_response(llm_response)
+            )
             return self._response("after_model_callback", answer)
 
         return after_model
 
     def before_tool(self, function: Callable[..., Any]) -> Callable[..., Any]:
         async def before_tool(tool: BaseTool, args: dict[str, Any], tool_context: Any) -> Any:
-            return await _awaited(function(self._tool(tool), args, self._context(tool_context)))
+            return await self._call(
+                "before_tool_callback", function, self._tool(tool), args, self._context(tool_context)
+            )
 
         return before_tool
 
     def after_tool(self, function: Callable[..., Any]) -> Callable[..., Any]:
         async def after_tool(tool: BaseTool, args: dict[str, Any], tool_context: Any, tool_response: Any) -> Any:
-            return await _awaited(function(self._tool(tool), args, self._context(tool_context), tool_response))
+            return await self._call(
+                "after_tool_callback", function, self._tool(tool), args, self._context(tool_context), tool_response
+            )
 
         return after_tool
 
@@ -209,7 +220,3 @@ class Written:
         for name in {*given.config, *edited.config}:
             if edited.config.get(name) != given.config.get(name):
                 setattr(request.config, name, edited.config.get(name))
-
-
-async def _awaited(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value

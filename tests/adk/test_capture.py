@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import plain
 import pytest
+
+pytest.importorskip("google.adk", reason="google-adk is not installed: pip install 'adknb[adk]'")
 
 from adknb.core.content import Content
 from adknb.core.errors import AdknbError
@@ -15,6 +16,7 @@ from adknb.core.specs import BaseAgent
 from adknb.core.tools import FunctionTool
 from adknb.runtime.callbacks import ToolContext
 from adknb.runtime.runner import Runner
+from tests.adk import plain
 
 CONFORMANCE = Path(__file__).parent.parent / "conformance"
 sys.path.insert(0, str(CONFORMANCE))
@@ -31,12 +33,12 @@ CASES = [
 
 def read_state(key: str, tool_context: ToolContext) -> dict[str, Any]:
     """Read a value from session state by key."""
-    return plain.read_state(key, tool_context)  # type: ignore[arg-type]
+    return dict(plain.read_state(key, tool_context))
 
 
 def write_state(key: str, value: str, tool_context: ToolContext) -> dict[str, Any]:
     """Write a value to session state."""
-    return plain.write_state(key, value, tool_context)  # type: ignore[arg-type]
+    return dict(plain.write_state(key, value, tool_context))
 
 
 TOOLS = {function.__name__: FunctionTool(function) for function in (read_state, write_state, plain.echo)}
