@@ -1,6 +1,6 @@
 """Where the ADKs differ, said for a reader: one row a point, named after the rule in `Rules` that decides it.
 
-`case` is a recorded case whose traces show the difference.
+`case` is a recorded case whose traces show the difference, or come nearest to it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ DIFFERENCES: Final = (
     Difference(
         "start_state", "temp: values that a session is given to start with",
         "kept", "kept for ever", "dropped",
-        "Go session/inmemory.go; JS sessions/base_session_service.js", "value-str",
+        "Go session/inmemory.go; JS sessions/base_session_service.js", "x-js-temp-start",
     ),
     Difference(
         "strips_temp_keys", "temp: keys in events", "stand in them", "stand in them", "are taken out",
@@ -86,7 +86,7 @@ DIFFERENCES: Final = (
     Difference(
         "keeps_unsaid_state", "State that a callback or tool wrote and no event says",
         "stays", "is gone after the turn", "is gone after the turn",
-        "Go session/inmemory.go; JS sessions/in_memory_session_service.js", "f-tool-raises",
+        "Go session/inmemory.go; JS sessions/in_memory_session_service.js", "x-js-unknown-then-write",
     ),
     # the system instruction
     Difference(
@@ -133,7 +133,7 @@ DIFFERENCES: Final = (
     ),
     Difference(
         "may_transfer_to_parent", "Transfer to the parent for an agent with an output_schema",
-        "allowed", "allowed", "not allowed", "JS agents/llm_agent.js, the constructor", "p-schema-and-subs",
+        "allowed", "allowed", "not allowed", "JS agents/llm_agent.js, the constructor", "x-js-schema-parent",
     ),
     Difference(
         "may_transfer_to_peers", "Transfer to peers for an agent with an output_schema",
@@ -327,7 +327,7 @@ DIFFERENCES: Final = (
     ),
     Difference(
         "error_beats_after_tool", "An after_tool_callback on a tool that raised",
-        "replaces the error", "replaces the error", "does not replace it", "JS agents/functions.js", "f-after-tool-returns",
+        "replaces the error", "replaces the error", "does not replace it", "JS agents/functions.js", "x-js-fail-long",
     ),
     Difference(
         "tool_error", "The answer to a call whose tool raised",
