@@ -18,8 +18,8 @@ _ELEMENTS: Final = [
 ]  # fmt: skip
 """All that a card is made of: no link, form, script or drawing, and no image but charts that it holds itself."""
 _ATTRIBUTES: Final = [
-    "aria-hidden", "class", "colspan", "data-jupyter-id", "data-label", "dir",
-    "id", "open", "rowspan", "scope", "style", "tabindex", "type",
+    "aria-hidden", "aria-label", "aria-orientation", "aria-pressed", "aria-selected", "class", "colspan", "data-jupyter-id",
+    "data-label", "data-status", "data-step", "dir", "id", "open", "role", "rowspan", "scope", "style", "tabindex", "type",
 ]  # fmt: skip
 _OF_IMAGES: Final = ["alt", "class", "src", "width"]
 
@@ -40,7 +40,7 @@ _COLOURED: Final = """() => {
 
 _ACTED: Final = """([elements, attributes, ofImages, styled]) => {
   const found = [];
-  const clips = each => each.closest('.adknb-scroll, .adknb-wide') || each.parentElement.closest('.adknb-text');
+  const clips = each => each.closest('.adknb-scroll, .adknb-wide, .adknb-strip') || each.parentElement.closest('.adknb-text');
   if (window.hostile !== undefined) found.push('a text ran');
   for (const card of document.querySelectorAll('.adknb')) {
     const edge = card.getBoundingClientRect();
@@ -52,7 +52,8 @@ _ACTED: Final = """([elements, attributes, ofImages, styled]) => {
       if (each.tagName === 'IMG' && !(each.src.startsWith('data:image/svg+xml;base64,') && each.naturalWidth > 100))
         found.push(`no chart: ${name}`);
       const look = getComputedStyle(each);
-      if (look.position !== 'static') found.push(`positioned: ${name}`);
+      const isStep = look.position === 'relative' && each.matches('.adknb-strip .adknb-step, .adknb-strip .adknb-group');
+      if (look.position !== 'static' && !isStep) found.push(`positioned: ${name}`);
       if (look.backgroundImage !== 'none') found.push(`an image: ${name}`);
       const box = each.getBoundingClientRect();
       if (styled && box.width && !clips(each) && (box.left < edge.left - 1 || box.right > edge.right + 1))
@@ -97,17 +98,25 @@ def coloured_without_words(page: Page) -> list[str]:
 
 def low_contrast(page: Page, context: str = OUTPUTS) -> list[str]:
     """Texts whose contrast is below 4.5 (3 when large), by axe-core. Outputs must have been found."""
+    return _violations(page, context, ["color-contrast"])
+
+
+def inaccessible(page: Page, context: str) -> list[str]:
+    """What axe-core finds wrong in there by the rules of WCAG 2, A and AA: names, roles, states, contrast, focus."""
+    return _violations(page, context, ["wcag2a", "wcag2aa"])
+
+
+def _violations(page: Page, context: str, rules: list[str]) -> list[str]:
     pytest.importorskip("axe_playwright_python", reason="axe-core is missing: pip install axe-playwright-python")
     page.add_style_tag(
         content="body { height: 100vh }"
     )  # JupyterLab's has none, so axe-core takes all in it for clipped
     page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
-    result: dict[str, Any] = page.evaluate(
-        "context => axe.run(context, {runOnly: ['color-contrast'], resultTypes: ['violations', 'passes']})", context
-    )
+    options = {"runOnly": rules, "resultTypes": ["violations", "passes"]}
+    result: dict[str, Any] = page.evaluate("([context, options]) => axe.run(context, options)", [context, options])
     assert result["passes"], "axe-core looked at nothing"
     return [
-        f"{node['any'][0]['message']} {node['html'][:200]}"
+        f"{violation['id']}: {node['failureSummary']} {node['html'][:200]}"
         for violation in result["violations"]
         for node in violation["nodes"]
     ]

@@ -16,7 +16,7 @@ from tests.browser.test_ticket import PICTURE_WIDTH
 from tests.notebook.comparisons import ten
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 SHOW: Final = """\
 from tests.notebook.comparisons import ten
@@ -49,8 +49,7 @@ def test_it_reads_well_in_light_and_dark(open_notebook: Opener, pictures: Path |
         notebook.use_theme(theme)
         if pictures is not None:
             notebook.page.set_viewport_size({"width": PICTURE_WIDTH, "height": 2600})
-            card = notebook.cell(SHOW).locator(".adknb").first
-            card.screenshot(path=pictures / f"comparison-{theme.lower()}.png")
+            save_picture(notebook.cell(SHOW), pictures / f"comparison-{theme.lower()}.png")
     notebook.page.evaluate(OPEN)
     for theme in ("Light", "Dark"):
         notebook.use_theme(theme)
@@ -61,6 +60,16 @@ def test_it_reads_well_in_light_and_dark(open_notebook: Opener, pictures: Path |
         assert sideways(notebook.page) == []
         assert acted(notebook.page) == []
     assert notebook.noise == []
+
+
+def save_picture(cell: Locator, path: Path) -> None:
+    """The card from its upper edge to below its charts."""
+    card = cell.locator(".adknb").first.bounding_box()
+    chart = cell.locator(".adknb-chart").first.bounding_box()
+    assert card is not None
+    assert chart is not None
+    height = chart["y"] + chart["height"] + 2 - card["y"]
+    cell.page.screenshot(path=path, clip={"x": card["x"], "y": card["y"], "width": card["width"], "height": height})
 
 
 def test_a_narrow_window(open_notebook: Opener) -> None:
