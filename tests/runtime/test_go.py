@@ -9,6 +9,7 @@ import pytest
 from adknb import Content, LlmAgent, LoopAgent, Part, Runner, ScriptedModel, SequentialAgent
 from adknb.core.errors import AdknbError, AgentNameError, NotSupported
 from adknb.core.run import Run, RunConfig
+from adknb.rules.go_history import is_on_branch
 from adknb.runtime.callbacks import CallbackContext, ToolContext
 
 
@@ -175,3 +176,18 @@ def test_names() -> None:
     )
     with pytest.raises(NotSupported, match="an agent without a name"):
         Runner(tree(""), rules="go")
+
+
+@pytest.mark.parametrize(
+    ("event_branch", "branch", "seen"),
+    [
+        ("fan.A", "fan.AB", False),
+        ("fan.A", "fan.A", True),
+        ("fan.A", "fan.A.inner.B", True),
+        ("fan.A.inner.B", "fan.A", False),
+        (None, "fan.A", True),
+        ("fan.A", None, True),
+    ],
+)
+def test_branches_are_compared_by_whole_names(event_branch: str | None, branch: str | None, seen: bool) -> None:
+    assert is_on_branch(event_branch, branch) is seen
