@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final
+from functools import lru_cache
+from importlib import import_module
+from typing import Final, cast
 
 from adknb.core.errors import SpecError, near_names
 from adknb.rules.base import Rules
-from adknb.rules.go import GoFixedRules, GoRules
-from adknb.rules.java import JavaRules
-from adknb.rules.js import JsRules
-from adknb.rules.python import PythonRules
 
-_RULES: Final[dict[str, Rules]] = {
-    "java": JavaRules(), "go": GoRules(), "go_fixed": GoFixedRules(), "js": JsRules(), "python": PythonRules(),
-}  # fmt: skip
+_CLASSES: Final = {
+    "java": "adknb.rules.java.JavaRules",
+    "go": "adknb.rules.go.GoRules",
+    "go_fixed": "adknb.rules.go.GoFixedRules",
+    "js": "adknb.rules.js.JsRules",
+    "python": "adknb.rules.python.PythonRules",
+}
 
-NAMES: Final = tuple(_RULES)
+NAMES: Final = tuple(_CLASSES)
 """The rule sets that there are."""
 
 
@@ -23,6 +25,13 @@ def resolve_rules(value: str | Rules) -> Rules:
     """The rule set of this name; a rule set as it is. Raises `SpecError` with the names that there are."""
     if isinstance(value, Rules):
         return value
-    if value not in _RULES:
-        raise SpecError(f"there is no rule set {value!r}.{near_names(str(value), _RULES)}")
-    return _RULES[value]
+    if value not in _CLASSES:
+        raise SpecError(f"there is no rule set {value!r}.{near_names(str(value), NAMES)}")
+    return _made(value)
+
+
+@lru_cache
+def _made(name: str) -> Rules:
+    """The rule set, of which there is one in a process; a run under one does not import the others."""
+    module, _, kind = _CLASSES[name].rpartition(".")
+    return cast("Rules", getattr(import_module(module), kind)())
