@@ -10,7 +10,6 @@ from adknb.core.errors import NotSupported
 from adknb.notebook.answering import Recording
 from adknb.notebook.command import Option, UsageError
 from adknb.notebook.pipelines import named_model
-from adknb.rules.resolve import NAMES
 
 ANSWERING: Final = (
     Option("--base-url", "where a model behind an API (openai/NAME, gemini-…) is asked", "URL"),
@@ -27,7 +26,6 @@ ANSWERING: Final = (
 _LATER_OPTIONS: Final = {
     "db": "sessions in a database come with a later version; sessions live in this process now",
 }
-_LATER_RULES: Final = ("python",)
 
 
 def choices(options: Namespace, namespace: Mapping[str, Any], own_model: str = "model") -> dict[str, Any]:
@@ -40,7 +38,6 @@ def choices(options: Namespace, namespace: Mapping[str, Any], own_model: str = "
         if getattr(options, name, None) is not None:
             raise NotSupported(f"--{name}: {what}.")
     chosen = {name: getattr(options, name, None) for name in ("model", "rules", "strategy", "base_url")}
-    check_rules(chosen["rules"])
     model = chosen.pop("model")
     if model is not None:
         chosen[own_model] = named_model(namespace, model)
@@ -53,9 +50,3 @@ def choices(options: Namespace, namespace: Mapping[str, Any], own_model: str = "
     elif mode is not None:
         raise UsageError("--record-mode says how to record: name the file with --record FILE")
     return {name: value for name, value in chosen.items() if value is not None}
-
-
-def check_rules(name: str | None) -> None:
-    """Raise `NotSupported` for rules that come later."""
-    if name in _LATER_RULES:
-        raise NotSupported(f"--rules {name} comes with a later version. Now: {', '.join(NAMES)}.")

@@ -72,7 +72,7 @@ OPTIONS: Final = (
         completes="files",
     ),
     Option("--model", "who answers, whatever the agents name: a model or a variable", "MODEL", completes="models"),
-    Option("--rules", "whose rules: java, go, go_fixed or js", "NAME", completes="rules"),
+    Option("--rules", "whose rules: java, go, go_fixed, js or python", "NAME", completes="rules"),
     Option("--max-llm-calls", "stop a run after so many model calls (500)", "NUMBER"),
     Option("--out", "bind the comparison to this variable", "NAME"),
     TRACEBACK,

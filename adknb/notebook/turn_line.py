@@ -38,7 +38,7 @@ TURN = (
         "--strategy", "which history its requests carry: as_written, default, none, state_only", "NAME",
         completes="strategies", aliases=("include_contents",),
     ),
-    Option("--rules", "whose rules: java, go, go_fixed or js", "NAME", completes="rules"),
+    Option("--rules", "whose rules: java, go, go_fixed, js or python", "NAME", completes="rules"),
     Option("--max-llm-calls", "stop after so many model calls (500)", "NUMBER"),
     Option("--out", "bind the run to this variable", "NAME"),
     TRACEBACK,

@@ -12,7 +12,6 @@ from adknb.compare.variants import Variant, as_variants
 from adknb.core.errors import SpecError, near_names
 from adknb.core.specs import BaseAgent, IncludeContents, LlmAgent
 from adknb.notebook.bench import Bench
-from adknb.notebook.choices import check_rules
 from adknb.notebook.command import UsageError
 from adknb.notebook.pipelines import named_model
 from adknb.notebook.variables import is_agent, users_names
@@ -109,7 +108,6 @@ class VariantWords:
         elif what == "model":
             _put("models", named_model(self._bench.namespace, value), word, fields)
         elif what == "rules":
-            check_rules(value)
             _put("rules", value, word, fields)
         elif what == "strategy":
             _put("strategy", self._strategy(value, word), word, fields)

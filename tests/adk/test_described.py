@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("google.adk", reason="google-adk is not installed: pip install 'adknb[adk]'")
 
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from adknb import Content, LlmAgent, LoopAgent, NotSupported, Runner, ScriptedModel, SequentialAgent
 from adknb.core.content import FunctionCall, Part
@@ -151,6 +151,13 @@ def test_a_later_turn_finds_history_state_and_artifacts() -> None:
     assert [event.text for event in other.session.history] == ["hi", "1", "x", "instead", "2", "y"]
 
 
+def test_equal_messages_come_from_an_event_each() -> None:
+    runner = Runner(LlmAgent(name="A", instruction="x"), rules="python", model=ScriptedModel({"A": ["ok", "ok", "ok"]}))
+    first = runner.run("hi")
+    second = runner.run("hi", session=first.session)
+    assert second.step("A").requests[0].sent.sources == second.session.history[:3]
+
+
 def test_a_strategy_for_one_agent() -> None:
     agents = [LlmAgent(name=name, instruction=name) for name in ("A", "B", "C")]
     replies = ScriptedModel(lambda request: request.agent)
@@ -205,6 +212,7 @@ def test_a_graph_is_no_agent() -> None:
         Runner(Workflow(name="w"), model="echo")
 
 
+@example("${a} \\{a} {{a}} {a?} $${a}")
 @given(st.text(st.sampled_from("{}$\\ a?:1é"), max_size=12) | st.text(max_size=20))
 async def test_placeholders_are_read_as_google_adk_reads_them(text: str) -> None:
     from google.adk.flows.llm_flows.prompt import inject_session_state

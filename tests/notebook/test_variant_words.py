@@ -138,7 +138,6 @@ WAYS = (
         ("B@1+B=prompt", "--variants B@1+B=prompt: B is given two prompts; a variant has one of each agent"),
         ("single+off=guard", "--variants single+off=guard: single is a Variant, which stands alone, not joined by +"),
         ("model=", "--variants model=: a value is missing behind model="),
-        ("rules=python", "--rules python comes with a later version. Now: java, go, go_fixed, js."),
         ("D@1", "--variants D@1: 'D' is no agent of 'p'. There are: 'A', 'B'."),
         ("B@0", "--variants B@0: B has versions 1 to 3, not 0. See them: %adk history B"),
         ("A@2", "--variants A@2: A has one version, not 2. See them: %adk history A"),

@@ -48,7 +48,7 @@ COMMANDS: Final = (
             Option(
                 "--model", "a model's name (local, echo, …) or a variable that holds one", "MODEL", completes="models"
             ),
-            Option("--rules", "whose rules: java, go, go_fixed or js", "NAME", completes="rules"),
+            Option("--rules", "whose rules: java, go, go_fixed, js or python", "NAME", completes="rules"),
             Option(
                 "--strategy",
                 "which history requests carry: as_written, default, none, state_only",
