@@ -20,7 +20,7 @@ from adknb.runtime.callbacks import model_callbacks
 from adknb.runtime.context import InvocationContext, NeverStored
 from adknb.runtime.instructions import system_segments
 from adknb.runtime.interrupts import users_items
-from adknb.runtime.strategies import AgentHistory
+from adknb.runtime.strategies import AgentHistory, is_built_in
 from adknb.runtime.tools import answer_calls, long_running_ids, with_call_ids
 from adknb.runtime.tree import SET_MODEL_RESPONSE, LlmNode
 
@@ -93,12 +93,11 @@ async def build_request(context: InvocationContext, node: LlmNode) -> LlmRequest
     """What the agent would send now."""
     system = await system_segments(context, node)
     events = context.session.history
-    pairs = context.invocation.strategy.contents(
-        AgentHistory(node.rules, node.agent, node.model_name, context.branch, events)
-    )
-    if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
+    strategy = context.invocation.strategy
+    pairs = strategy.contents(AgentHistory(node.rules, node.agent, node.model_name, context.branch, events))
+    if not is_built_in(strategy) and not (isinstance(pairs, list) and all(map(_is_pair, pairs))):
         raise SpecError(
-            f"agent {node.name!r}: the context strategy {context.invocation.strategy.name!r} returned {pairs!r}; "
+            f"agent {node.name!r}: the context strategy {strategy.name!r} returned {pairs!r}; "
             "return a list of (content, event) pairs, such as history.included(IncludeContents.NONE)"
         )
     contents, sources = map(list, zip(*pairs, strict=True)) if pairs else ([], [])

@@ -84,6 +84,13 @@ class PerAgent:
         return self.strategies.get(history.agent.name, _AS_WRITTEN).contents(history)
 
 
+def is_built_in(strategy: ContextStrategy) -> bool:
+    """Whether the strategy is one of these here, whose pairs need no looking at."""
+    if isinstance(strategy, PerAgent):
+        return all(map(is_built_in, strategy.strategies.values()))
+    return isinstance(strategy, (AsWritten, Fixed, StateOnly))
+
+
 _AS_WRITTEN = AsWritten()
 _NAMED: dict[str, ContextStrategy] = {
     "as_written": _AS_WRITTEN,
