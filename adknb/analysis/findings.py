@@ -73,10 +73,11 @@ class Lint(Viewed, Sequence[Finding]):
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What the checks look at: the tree's reads and writes, the rules, the keys that are there at the start with the values
-    that are known of them, and what a run saw, when there is one."""
+    that are known of them, what a run saw, when there is one, and the rules of another ADK to look at, if any."""
 
     uses: Uses
     rules: Rules
     given: frozenset[str]
     ledger: Ledger | None
     values: Mapping[str, Any] = field(default_factory=dict)
+    target: Rules | None = None

@@ -36,10 +36,11 @@ def lint(
     known = dict(state) if isinstance(state, Mapping) else {}
     if ledger is not None:
         known = {**{key: value for key, value in ledger.run.start_state.items() if key in given}, **known}
-    subject = Subject(Uses(root, resolve_rules(rules)), resolve_rules(rules), frozenset(given), ledger, known)
+    own, other = resolve_rules(rules), resolve_rules(target) if target is not None else None
+    subject = Subject(Uses(root, own), own, frozenset(given), ledger, known, other)
     found = [finding for check in (braces, keys, steps, seen) for finding in check.findings(subject)]
-    if target is not None:
-        found += elsewhere.findings(subject, resolve_rules(target))
+    if other is not None:
+        found += elsewhere.findings(subject, other)
     places = {node.name: number for number, node in reversed(list(enumerate(subject.uses.nodes)))}
 
     def rank(finding: Finding) -> tuple[int, int, int, int]:

@@ -42,6 +42,8 @@ def test_a_key_that_a_tools_call_clobbers() -> None:
         "until the answer comes. (rule output) Give reader an output_key of its own."
     ]
     assert said(root, "go_fixed") == said(root, "js") == []
+    codes = [[finding.code for finding in lint(root, target=target)] for target in (None, "go", "js")]
+    assert codes == [["overwritten"], ["differs-under-go"], []]
 
 
 def test_a_key_of_its_own_is_only_good_to_know() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adknb import Content, IncludeContents, LlmAgent, ScriptedModel, SequentialAgent, SpecError
+from adknb import Content, IncludeContents, LlmAgent, LlmRequest, ScriptedModel, SequentialAgent, SpecError
 from adknb.compare.comparison import Comparison
 from adknb.compare.lab import compare_variants
 from adknb.compare.variants import Variant, as_variants, edited
@@ -103,6 +103,40 @@ def test_rules_of_one_s_own() -> None:
     assert [row["equal"] for row in comparison.rows] == [True] * 4
     with pytest.raises(SpecError, match="there is no rule set 'cobol'"):
         compared(two_steps(), [Variant("own", rules="cobol")], both())
+
+
+def test_go_s_rules_as_a_variant_clobber_a_key_that_a_tool_reads() -> None:
+    def answer(request: LlmRequest) -> Any:
+        if request.agent == "A" or any(part.function_response for part in request.contents[-1].parts):
+            return "a"
+        return call("look", what="a")
+
+    root = SequentialAgent(
+        name="two",
+        sub_agents=[
+            LlmAgent(name="A", instruction="Agent A.", output_key="a"),
+            LlmAgent(name="B", instruction="Agent B has [{a}].", tools=[look], output_key="a"),
+        ],
+    )
+    asked = Asked(answer)
+    comparison = compared(root, [Variant(name, rules=name) for name in ("java", "go", "go_fixed", "js")], asked)
+    last = [
+        system(request).split("]")[0].split("[")[1]
+        for request in asked.requests
+        if request.ordinal and request.agent == "B"
+    ]
+    assert last == ["a", "", "a", "a"]
+    assert [row["variant"] for row in comparison.rows] == [
+        "java",
+        "java",
+        "go",
+        "go",
+        "go_fixed",
+        "go_fixed",
+        "js",
+        "js",
+    ]
+    assert [row["equal"] for row in comparison.rows] == [True] * 8
 
 
 def test_callbacks_switched_off_by_their_names() -> None:

@@ -11,6 +11,7 @@ from adknb import (
     FunctionCall,
     Input,
     LlmAgent,
+    LlmRequest,
     Part,
     Portability,
     ScriptedModel,
@@ -167,10 +168,21 @@ def begun(notebook: Notebook) -> Notebook:
     return notebook
 
 
-def test_the_last_runs_replies_are_taken_and_no_model_is_asked(begun: Notebook) -> None:
+def ask_another_model(notebook: Notebook) -> list[str]:
+    """From now on another model answers; returns whom it has answered."""
     asked: list[str] = []
-    begun.names["model"] = ScriptedModel(lambda request: asked.append(request.agent) or "new")
-    begun.run("%adk use --model model")
+
+    def answer(request: LlmRequest) -> str:
+        asked.append(request.agent)
+        return "new"
+
+    notebook.names["model"] = ScriptedModel(answer)
+    notebook.run("%adk use --model model")
+    return asked
+
+
+def test_the_last_runs_replies_are_taken_and_no_model_is_asked(begun: Notebook) -> None:
+    asked = ask_another_model(begun)
     result = begun.run("p_ = %adk portability\np_").value
     assert isinstance(result, Portability)
     assert result.headline == (
@@ -199,9 +211,7 @@ def test_the_rules_of_the_run_come_first(begun: Notebook) -> None:
 
 
 def test_messages_of_a_variable_are_asked_once(begun: Notebook) -> None:
-    asked: list[str] = []
-    begun.names["model"] = ScriptedModel(lambda request: asked.append(request.agent) or "new")
-    begun.run("%adk use --model model")
+    asked = ask_another_model(begun)
     begun.names["messages"] = ["one", ["two", "three"]]
     result = begun.run("%adk portability --input messages --rules java go").value
     assert (len(result.steps), asked) == (6, ["A", "B"] * 3)

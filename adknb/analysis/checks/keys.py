@@ -170,7 +170,8 @@ def _overwritten(subject: Subject, earlier: Write, later: Write) -> Iterator[Fin
         order(earlier.node, read.node) == "before" and order(later.node, read.node) != "before" for read in readers
     )
     refines = any(read.node is later.node for read in readers)
-    if later.node.agent.tools:
+    has_tools = bool(later.node.agent.tools)
+    if has_tools and subject.target is None:  # else what differs there is said by target.py
         tools = ", ".join(tool.name for tool in later.node.agent.function_tools)
         yield Finding(
             "overwritten", "warning", name, None,
@@ -179,7 +180,7 @@ def _overwritten(subject: Subject, earlier: Write, later: Write) -> Iterator[Fin
             "Java writes final replies only.",
             f"Give {name} its own output_key.",
         )  # fmt: skip
-    elif not refines:
+    elif not refines and not has_tools:
         yield Finding(
             "overwritten", "info" if used_before else "warning", name, None,
             f"The reply of {name} takes the place of {earlier.node.name}'s under {key!r}"
