@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -124,6 +125,17 @@ def test_turns_and_inputs_stand_beside_a_step_where_there_are_several() -> None:
     inputs = [Input(("one", "two"), {"data": 2.0}, name="x"), Input(("three",), {"data": "t"}, name="y")]
     result = portability(agent, inputs, model=ScriptedModel(lambda request: "ok"), rules=["java", "go"])
     assert "A · turn 2 · input x  differs: system instruction\nA · turn 1 · input y  same\n" in str(result)
+
+
+@pytest.mark.skipif(
+    find_spec("google") is None or find_spec("google.adk") is None, reason="google-adk is not installed"
+)
+def test_google_adk_itself_is_one_of_the_adks() -> None:
+    agents = [LlmAgent(name=name, instruction=name.lower()) for name in "AB"]
+    root = SequentialAgent(name="p", sub_agents=agents)
+    result = portability(root, "hi", model=ScriptedModel({"A": ["1"], "B": ["2"]}), rules=["java", "python"])
+    assert result.headline == "p: python differs in 1 of 2 steps, first in the history of B"
+    assert "    google-adk itself ran here: none of its rules can be tried alone\n" in str(result)
 
 
 @pytest.mark.parametrize("payload", HOSTILE, ids=range(len(HOSTILE)))

@@ -55,7 +55,7 @@ def portability_text(result: Portability) -> str:
         lines += ["", wrapped(one_line(_title(result, deviation), 400), "--- ", "    ")]
         for change in deviation.changes:
             lines.append(wrapped(f"{change.aspect}:", "  "))
-            lines.extend(wrapped(line, "    ", "      ") for line in _reasons(result, change))
+            lines.extend(wrapped(line, "    ", "      ") for line in _reasons(result, deviation, change))
             lines.append(diff_text(change.before, change.after, "    "))
     lines.extend(_more(result))
     lines.extend(_rules_text(result))
@@ -135,7 +135,7 @@ def _deviation_html(result: Portability, deviation: Deviation, is_open: bool) ->
         (
             change.aspect,
             [
-                *(escape(line) for line in _reasons(result, change)),
+                *(escape(line) for line in _reasons(result, deviation, change)),
                 diff_html(change.before, change.after, DIFF),
             ],
         )
@@ -146,8 +146,10 @@ def _deviation_html(result: Portability, deviation: Deviation, is_open: bool) ->
     return f"<details{' open' if is_open else ''}><summary>{summary}</summary>{body}</details>"
 
 
-def _reasons(result: Portability, change: Change) -> list[str]:
+def _reasons(result: Portability, deviation: Deviation, change: Change) -> list[str]:
     """The rules behind a change, by name and sentence; `_rules` says the rest of them once."""
+    if "python" in (result.rules[0], deviation.rules):
+        return ["google-adk itself ran here: none of its rules can be tried alone"]
     if result.explained and not change.causes:
         return ["no single rule makes it"]
     return [f"rule {cause.name}: {cause.sentence}" for cause in change.causes]
