@@ -152,10 +152,9 @@ def test_a_later_turn_finds_history_state_and_artifacts() -> None:
 
 
 def test_equal_messages_come_from_an_event_each() -> None:
-    runner = Runner(LlmAgent(name="A", instruction="x"), rules="python", model=ScriptedModel({"A": ["ok", "ok", "ok"]}))
-    first = runner.run("hi")
-    second = runner.run("hi", session=first.session)
-    assert second.step("A").requests[0].sent.sources == second.session.history[:3]
+    loop = LoopAgent(name="L", sub_agents=[LlmAgent(name="A", instruction="x")], max_iterations=3)
+    done = run(loop, {"A": ["ok", "ok", "ok"]})
+    assert done.step("A#3").requests[0].sent.sources == done.turn_events[:3]
 
 
 def test_a_strategy_for_one_agent() -> None:

@@ -317,7 +317,7 @@ def test_what_cannot_be_compared(arguments: dict[str, Any], message: str) -> Non
 
 def test_a_comparison_takes_an_agent() -> None:
     with pytest.raises(SpecError, match="a comparison takes an agent, not 'ticket'"):
-        compare_variants("ticket", ["one"])  # type: ignore[arg-type]
+        compare_variants("ticket", ["one"])
 
 
 def test_a_model_that_there_is_not_is_said_before_anything_is_asked() -> None:
