@@ -71,7 +71,6 @@ class OpenExplorer:
         """The id of the run that it is compared with."""
         return self.menu("Against").input_value().partition(" ")[0]
 
-    @property
     def focused(self) -> str:
         """What has the keyboard: a step's name, a button's words, a menu's or text's label."""
         found: str = self.page.evaluate("""() => {

@@ -1,4 +1,4 @@
-"""A short moving picture of an explorer: what it looks like from step to step, as a GIF that a README shows."""
+"""A short moving picture of an explorer: what it looks like from step to step, as a file that a README shows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
 SECONDS: Final = 4
 """Each picture stays for so long."""
-COLOURS: Final = 64
-WIDTH: Final = 1200
-"""Pixels, at which small letters are still sharp."""
 LARGEST: Final = 600_000
 """Bytes of the file."""
 
@@ -44,8 +41,9 @@ class Film:
         for each in taken:
             frame = image.new("RGB", ground, each.getpixel((0, each.height - 1)))
             frame.paste(each)
-            small = frame.resize((WIDTH, ground[1] * WIDTH // ground[0]), image.Resampling.LANCZOS)
-            frames.append(small.quantize(COLOURS, image.Quantize.MAXCOVERAGE, dither=image.Dither.NONE))
+            frames.append(frame)  # in its own size: scaled letters take twice the space
         path = self._folder / name
-        frames[0].save(path, save_all=True, append_images=frames[1:], duration=1000 * SECONDS, loop=0, optimize=True)
+        frames[0].save(
+            path, save_all=True, append_images=frames[1:], duration=1000 * SECONDS, loop=0, lossless=True, method=6
+        )
         assert path.stat().st_size <= LARGEST

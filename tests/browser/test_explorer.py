@@ -85,7 +85,7 @@ def test_look_edit_run_from_here_compare_accept_undo(open_notebook: Opener, pict
     film.take()
     explorer.open("Runs", f"Runs {before} and {after} 2 of 3 steps differ", f"{after} shown completed {before}")
     film.take()
-    film.save("explorer.gif")
+    film.save("explorer.webp")
 
     explorer.button("accept_edit").click()
     explorer.see(explorer.said, f"%%agent DraftAgent --key draft --pipeline ticket {SHORT}")
@@ -165,7 +165,7 @@ def test_by_keys_alone(open_notebook: Opener) -> None:
     explorer.step("PolicyCheckAgent").focus()
     press("ArrowLeft")
     explorer.see_selected("DraftAgent")
-    assert explorer.focused == "DraftAgent"
+    assert explorer.focused() == "DraftAgent"
     press("Home")
     explorer.see_selected("TriageAgent")
     press("End")
@@ -175,8 +175,8 @@ def test_by_keys_alone(open_notebook: Opener) -> None:
     explorer.see_selected("DraftAgent")
 
     order = []
-    while explorer.focused:
-        order.append(explorer.focused)
+    while explorer.focused():
+        order.append(explorer.focused())
         press("Tab")
     assert order == [
         "DraftAgent", "Keys (?)", "Run from here", "Rewind", "Undo", "Run", "Against", "Strategy", *TABS,
@@ -196,11 +196,11 @@ def test_by_keys_alone(open_notebook: Opener) -> None:
     assert explorer.notebook.sources == cells
 
     press("e")
-    assert explorer.focused == "Prompt of DraftAgent"
+    assert explorer.focused() == "Prompt of DraftAgent"
     press("ControlOrMeta+a")
     explorer.page.keyboard.type("Draft one sentence. sr?")
     press("Escape")
-    assert explorer.focused == "DraftAgent"
+    assert explorer.focused() == "DraftAgent"
     press("r")
     explorer.see(explorer.said, "Run from DraftAgent: run ")
     explorer.step("DraftAgent").focus()
@@ -278,7 +278,7 @@ def test_the_compare_view(open_notebook: Opener) -> None:
     rows.first.focus()
     explorer.page.keyboard.press("ArrowDown")
     first, second = (row.get_attribute("data-step") for row in rows.all()[:2])
-    assert explorer.focused == second
+    assert explorer.focused() == second
     explorer.see(explorer.root, f"Input {second}")
     rows.first.click()
     explorer.see(explorer.root, f"Input {first}")
