@@ -414,3 +414,32 @@ def test_the_table_has_a_row_for_each_difference() -> None:
     assert frame["tokens_after"][0] > 0
     empty = portability(ticket_pipeline(), QUESTION, model=scripted_replies(), rules=["java", "go"]).to_frame()
     assert (list(empty.columns), len(empty)) == (list(frame.columns), 0)
+
+
+# which rows, and whose strategy
+
+
+def thinking_pair() -> tuple[SequentialAgent, ScriptedModel]:
+    root = SequentialAgent(name="p", sub_agents=[LlmAgent(name=name, instruction=name) for name in "AB"])
+    return root, ScriptedModel({"A": [[Part("hmm", thought=True), Part("1")]], "B": ["2"]})
+
+
+def test_only_points_in_which_both_adks_differ_are_named() -> None:
+    root, model = thinking_pair()
+    (history,) = (
+        change
+        for deviation in portability(root, "hi", model=model, rules=["java", "js"]).of("js")
+        for change in deviation.changes
+        if change.aspect == "history"
+    )
+    sentences = [cause.sentence for cause in history.causes]
+    assert "Another agent's thoughts in the history" in sentences
+    assert "A history that does not end on the user's side" not in sentences  # java and js both send it as it is
+
+
+def test_a_run_is_repeated_under_its_own_strategy() -> None:
+    root, model = thinking_pair()
+    default, alone = (Runner(root, model=model, strategy=name).run("hi") for name in ("default", "state_only"))
+    assert [each.step for each in portability(root, default, rules=["java", "go"]).deviations] == ["B"]
+    assert portability(root, alone, rules=["java", "go"]).deviations == ()
+    assert len(portability(root, alone, rules=["java", "go"], strategy="default").deviations) == 1
