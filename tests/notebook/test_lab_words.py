@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adknb import LlmAgent, Runner, ScriptedModel, compare_variants
+from adknb import GenerateContentConfig, LlmAgent, Runner, ScriptedModel, compare_variants
 from adknb.notebook.cards.lab_words import circumstances, nothing_concluded
 
 
@@ -20,7 +20,7 @@ from adknb.notebook.cards.lab_words import circumstances, nothing_concluded
     ],
 )
 def test_the_seed_that_a_model_got(config: dict[str, Any], options: dict[str, Any], said: str) -> None:
-    agent = LlmAgent(name="A", instruction="Answer.", generate_content_config=config or None)
+    agent = LlmAgent(name="A", instruction="Answer.", generate_content_config=GenerateContentConfig(**config))
     comparison = compare_variants(agent, ["hello"], model=ScriptedModel(lambda request: "hi"), **options)
     assert circumstances(comparison).rsplit(" · ", 1)[1] == said
 
