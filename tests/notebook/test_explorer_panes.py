@@ -121,6 +121,14 @@ def test_an_edit_stands_above_the_prompt_word_by_word() -> None:
     assert '<ins><span class="adknb-mark">+</span>60</ins>' in html
 
 
+def test_an_edit_that_the_run_has_is_said_so() -> None:
+    explorer = explored()
+    explorer.edit("Triage: {triage}\nOne sentence.")
+    assert "Your edit, not run and not written yet" in shown(explorer, "Prompt")
+    explorer.run_from_here()
+    assert "Your edit, which this run has; it is not written yet" in shown(explorer, "Prompt")
+
+
 def test_the_reply_and_the_raw_tab() -> None:
     explorer = explored()
     assert DRAFT in shown(explorer, "Reply")

@@ -74,7 +74,13 @@ def _edit(explorer: Explorer) -> str:
     """What the draft changes, word by word; nothing where there is none."""
     if explorer.draft is None:
         return ""
-    return heading("Your edit, not run and not written yet") + diff_html(explorer.prompt or "", explorer.draft)
+    ran_with_it = explorer.step is not None and getattr(explorer.step.agent, "instruction", None) == explorer.draft
+    said = (
+        "Your edit, which this run has; it is not written yet"
+        if ran_with_it
+        else "Your edit, not run and not written yet"
+    )
+    return heading(said) + diff_html(explorer.prompt or "", explorer.draft)
 
 
 def _instruction(explorer: Explorer) -> str:
