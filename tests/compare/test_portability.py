@@ -2,69 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pytest
-
 from adknb import (
-    AgentNameError,
-    FunctionCall,
     Input,
     LlmAgent,
     LoopAgent,
-    ModelError,
-    NotSupported,
     ParallelAgent,
     Part,
-    Portability,
     Runner,
     ScriptedModel,
     SequentialAgent,
-    SpecError,
-    ToolContext,
     portability,
 )
 from adknb.compare.portability import Looked
 from adknb.examples.ticket import scripted_replies, ticket_pipeline
+from tests.compare.ported import SHARED_REPLIES, call, pair, plain, said, shared_key
 
 QUESTION = "I was charged twice for September."
-
-
-def read_state(key: str, tool_context: ToolContext) -> dict[str, Any]:
-    """Read a value from session state by key."""
-    return {"value": str(tool_context.state.get(key) or "")}
-
-
-def shared_key() -> SequentialAgent:
-    """A writer, and a reader that asks for the writer's key by a tool and writes under the same key."""
-    writer = LlmAgent(name="writer", instruction="Write.", output_key="secret")
-    reader = LlmAgent(name="reader", instruction="Read.", tools=[read_state], output_key="secret")
-    return SequentialAgent(name="shared", sub_agents=[writer, reader])
-
-
-def call(name: str, **args: Any) -> Part:
-    return Part(function_call=FunctionCall(name, args))
-
-
-SHARED_REPLIES = ScriptedModel({"writer": ["SECRET_42"], "reader": [call("read_state", key="secret"), "done"]})
-
-
-def said(result: Portability, rules: str) -> list[tuple[str, str, list[str]]]:
-    """Every change under a rule set: step, aspect, the names of its rules."""
-    return [
-        (deviation.step, change.aspect, [cause.name for cause in change.causes])
-        for deviation in result.of(rules)
-        for change in deviation.changes
-    ]
-
-
-def pair(
-    first: Mapping[str, Any], second: Mapping[str, Any], replies: Mapping[str, Sequence[Any]], **options: Any
-) -> Portability:
-    """Two agents A and B in a row, under java, go and js."""
-    root = SequentialAgent(name="p", sub_agents=[LlmAgent(name="A", **first), LlmAgent(name="B", **second)])
-    return portability(root, options.pop("inputs", "hi"), model=ScriptedModel(replies), **options)
 
 
 # the bug of a shared key
@@ -202,7 +157,7 @@ def test_a_placeholder_with_a_dollar() -> None:
         rules=["java", "go"],
     )
     (deviation,) = result.deviations
-    assert [change[:3] for change in map(_plain, deviation.changes)] == [
+    assert [change[:3] for change in map(plain, deviation.changes)] == [
         (
             "system instruction",
             'gold\n\nYou are an agent. Your internal name is "A".',
@@ -210,10 +165,6 @@ def test_a_placeholder_with_a_dollar() -> None:
         )
     ]
     assert [cause.name for cause in deviation.causes] == ["parse"]
-
-
-def _plain(change: Any) -> tuple[str, str, str]:
-    return change.aspect, change.before, change.after
 
 
 def test_thoughts_alone_make_go_ask_again_for_a_reply_that_nobody_recorded() -> None:
@@ -227,7 +178,7 @@ def test_thoughts_alone_make_go_ask_again_for_a_reply_that_nobody_recorded() -> 
     assert [(change.aspect, [cause.name for cause in change.causes]) for change in deviation.changes] == [
         ("requests", ["step_ends"]), ("error", ["step_ends"]),
     ]  # fmt: skip
-    assert _plain(deviation.changes[0]) == ("requests", "1 request", "2 requests")
+    assert plain(deviation.changes[0]) == ("requests", "1 request", "2 requests")
     assert deviation.changes[1].after == (
         "ReplyMissingError: agent 'A': no reply was recorded for request 2: under java its model got 1"
     )
@@ -252,7 +203,7 @@ def test_a_schemas_reply_is_stored_raw_parsed() -> None:
         ("B", "system instruction", ["output", "output"]),
     ]
     (a, b) = result.of("go")
-    assert _plain(a.changes[0]) == ("state", 'a = {"n":1}', 'a = "{\\"n\\": 1}"')
+    assert plain(a.changes[0]) == ("state", 'a = {"n":1}', 'a = "{\\"n\\": 1}"')
     assert [change.after.split("\n")[0] for change in b.changes] == ['{"n": 1}']
     assert [change.before.split("\n")[0] for change in b.changes] == ["{n=1}"]
     assert [row.sentence for row in b.causes] == [
@@ -275,103 +226,6 @@ def test_the_children_of_a_parallel_get_their_own_replies() -> None:
     result = portability(fan, "hi", model=ScriptedModel({"A": ["1"], "B": ["2"]}), rules=["java", "go", "go_fixed"])
     assert result.headline == "fan: the same under go and go_fixed as under java"
     assert {step.step for step in result.steps} == {"A", "B"}
-
-
-# errors and refusals
-
-
-def test_a_model_that_fails_fails_under_all_and_js_goes_on() -> None:
-    result = pair({"instruction": "a"}, {"instruction": "b"}, {"A": [ModelError("down")], "B": ["2"]})
-    assert result.of("go") == []
-    a, b = result.of("js")
-    assert (a.step, a.others, b.step, b.sentence) == (
-        "A", ("error", "events"), "B", "js, B: it ran (error_event: A model that fails)",
-    )  # fmt: skip
-    assert _plain(a.changes[1]) == ("error", "ModelError: agent 'A': down", "")
-    assert result.headline == (
-        "p: the same under go as under java; js differs in 2 of 2 steps, first in the system instruction of A"
-    )
-
-
-def test_a_key_that_nobody_wrote_is_an_error_in_other_words() -> None:
-    result = portability(LlmAgent(name="A", instruction="{nobody}"), "hi", model=ScriptedModel(["ok"]))
-    assert said(result, "go") == [("A", "error", ["missing"])]
-    (change,) = result.of("go")[0].changes
-    assert change.before == "IllegalArgumentException: Context variable not found: `nobody`."
-    assert change.after.startswith("*fmt.wrapError: ")
-
-
-def test_a_null_that_java_does_not_take() -> None:
-    result = portability(LlmAgent(name="A", instruction="[{a?}]"), "hi", model=ScriptedModel(["ok"]), state={"a": None})
-    assert [(each.step, each.sentence) for each in result.of("go")] == [
-        ("A", "go, A: it ran (check_state_value: null as a state value)")
-    ]
-
-
-def test_an_adk_that_refuses_the_names_says_why() -> None:
-    sub = SequentialAgent(name="inner", sub_agents=[LlmAgent(name="A", instruction="b")])
-    root = SequentialAgent(name="p", sub_agents=[LlmAgent(name="A", instruction="a"), sub])
-    result = portability(root, "hi", model=ScriptedModel(lambda request: "ok"))
-    assert list(result.refused) == ["go"]
-    assert result.headline.startswith("p: go refuses it: ")
-    assert "; js differs in 2 of 2 steps" in result.headline
-    with pytest.raises(AgentNameError):
-        portability(root, "hi", model=ScriptedModel(lambda request: "ok"), rules=["go", "java"])
-
-
-def test_what_no_adk_does_is_raised() -> None:
-    agent = LlmAgent(name="A", instruction="a")
-    with pytest.raises(ModelError, match="agent 'A' has no model"):
-        portability(agent, "hi")
-    with pytest.raises(SpecError) as raised:
-        portability(agent, "hi", rules="go")
-    assert str(raised.value) == "rules takes two or more different rule sets, such as ['java', 'go', 'js']; not ['go']"
-    with pytest.raises(SpecError, match="Did you mean 'java'"):
-        portability(agent, "hi", rules=["jawa", "go"])
-    result = portability(agent, "hi", model=ScriptedModel(["ok"]))
-    with pytest.raises(SpecError, match="'go_fixed' was not looked at"):
-        result.of("go_fixed")
-
-
-def test_a_turn_that_answers_a_call_is_not_repeated() -> None:
-    from adknb import FunctionResponse, LongRunningFunctionTool
-
-    def ask(question: str) -> dict[str, Any]:
-        """Ask."""
-        return {"status": "pending"}
-
-    agent = LlmAgent(name="A", instruction="a", tools=[LongRunningFunctionTool(ask)])
-    runner = Runner(agent, model=ScriptedModel([call("ask", question="?"), "waiting", "thanks"]))
-    run = runner.run("hi")
-    (asked,) = run.turn_events[1].function_calls
-    answered = runner.run([FunctionResponse("ask", {"ok": True}, asked.id)], session=run.session)
-    with pytest.raises(NotSupported) as raised:
-        portability(agent, answered)
-    assert str(raised.value) == (
-        f"turn 2 of run {answered.id} answers a tool's call; portability repeats turns of text alone. Take a run before it."
-    )
-
-
-# what cannot be told
-
-
-def test_what_differs_from_run_to_run_is_no_deviation() -> None:
-    calls: list[int] = []
-
-    def count(context: Any) -> None:
-        calls.append(1)
-        context.state["n"] = len(calls)
-
-    result = pair(
-        {"instruction": "{n}", "before_agent_callback": count},
-        {"instruction": "b"},
-        {"A": ["1"], "B": ["2"]},
-        rules=["java", "go"],
-    )
-    assert result.unsteady == (Looked("1", 1, "A"),)
-    assert result.deviations == ()
-    assert result.headline == ("p: the same under go as under java; under java alone A differs from run to run")
-    assert "A     differs: from run to run\nB     same" in str(result)
 
 
 # rules that tools show

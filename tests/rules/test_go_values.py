@@ -7,24 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies
+from hypothesis import given
 
 from adknb.rules.go_values import go_html, go_is_identifier, go_json, go_quote, go_text, go_trim
+from tests.rules.json_values import JSON_VALUES
 
 RECORDED = [
     json.loads(line) for line in Path(__file__).with_name("go_values.jsonl").read_text().split("\n") if line.strip()
 ]
 STRINGS = [row for row in RECORDED if isinstance(row["value"], str)]
-
-TEXTS = strategies.text(alphabet=strategies.characters(exclude_categories=["Cs"]))
-JSON_VALUES = strategies.recursive(
-    strategies.none()
-    | strategies.booleans()
-    | strategies.integers(-(2**53), 2**53)
-    | strategies.floats(allow_nan=False, allow_infinity=False)
-    | TEXTS,
-    lambda inner: strategies.lists(inner) | strategies.dictionaries(TEXTS, inner),
-)
 
 
 def test_recorded_texts() -> None:

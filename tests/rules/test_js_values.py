@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies
+from hypothesis import given
 
 from adknb.rules.js_values import (
     js_error_code,
@@ -20,21 +20,13 @@ from adknb.rules.js_values import (
     js_text,
     js_trim,
 )
+from tests.rules.json_values import JSON_VALUES
 
 RECORDED = [
     json.loads(line) for line in Path(__file__).with_name("js_values.jsonl").read_text().split("\n") if line.strip()
 ]
 VALUES = [row for row in RECORDED if "json" in row]
 NAMES = [row for row in RECORDED if "name" in row]
-TEXTS = strategies.text(alphabet=strategies.characters(exclude_categories=["Cs"]))
-JSON_VALUES = strategies.recursive(
-    strategies.none()
-    | strategies.booleans()
-    | strategies.integers(-(2**53), 2**53)
-    | strategies.floats(allow_nan=False, allow_infinity=False)
-    | TEXTS,
-    lambda inner: strategies.lists(inner) | strategies.dictionaries(TEXTS, inner),
-)
 
 
 def test_recorded_texts() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -11,17 +10,17 @@ import ipywidgets as widgets
 from adknb.core.errors import AdknbError
 from adknb.notebook.cards.error_card import error_box
 from adknb.notebook.explorer.comparisons import SORTS, ComparisonExplorer, detail, grid
-from adknb.notebook.explorer.parts import Part, answer_anywhere, choose, plain_button, view_of, with_children
+from adknb.notebook.explorer.drawn import Drawn
+from adknb.notebook.explorer.parts import Part, choose, plain_button
 from adknb.notebook.explorer.pieces import bare
 
 
-class ComparisonWidget:
+class ComparisonWidget(Drawn):
     """The widgets of one compare view. Nothing in it changes with the bench, and nothing is run."""
 
     def __init__(self, explorer: ComparisonExplorer) -> None:
+        super().__init__()
         self.explorer = explorer
-        self._lock = threading.RLock()
-        self._drawing = False
         self._grid = Part(kind="grid")
         self._grid.on_msg(self._told)
         self._only = widgets.Checkbox(description="Flips only", indent=False, layout=widgets.Layout(width="auto"))
@@ -44,29 +43,8 @@ class ComparisonWidget:
         self._repeat.observe(self._on(explorer.choose_repeat), "value")
         self.draw()
 
-    @property
-    def view(self) -> dict[str, Any]:
-        """The widget's place in an output."""
-        return view_of(self.box)
-
-    def draw(self, error: BaseException | None = None) -> None:
-        """Bring everything up to date. Only what changed is sent."""
-        with self._lock:
-            self._drawing = True
-            try:
-                self._draw(error)
-            finally:
-                self._drawing = False
-            for each in with_children(self.box):
-                answer_anywhere(each.comm)
-
     def refresh(self) -> None:
         """A comparison stays as it is, whatever a cell does."""
-
-    def close(self) -> None:
-        """Take the widgets off the page, and forget them."""
-        for each in with_children(self.box):
-            each.close()
 
     def _draw(self, error: BaseException | None) -> None:
         explorer = self.explorer

@@ -14,9 +14,10 @@ from adknb.core.run import Run
 from adknb.notebook.cards.error_card import error_box
 from adknb.notebook.cards.html import block, box, heading
 from adknb.notebook.explorer.drafts import as_message
+from adknb.notebook.explorer.drawn import Drawn
 from adknb.notebook.explorer.explorer import TABS, Explorer
 from adknb.notebook.explorer.panes import pane
-from adknb.notebook.explorer.parts import Part, answer_anywhere, choose, plain_button, view_of, with_children
+from adknb.notebook.explorer.parts import Part, choose, plain_button
 from adknb.notebook.explorer.pieces import bare
 from adknb.notebook.explorer.reading import STRATEGIES
 from adknb.notebook.explorer.redraw import Redraw
@@ -41,17 +42,16 @@ BUTTONS: Final = (
 """Each operation's name, its button's words, and what it does."""
 
 
-class ExplorerWidget:
+class ExplorerWidget(Drawn):
     """The widgets of one explorer. What a button starts runs in a thread of its own, so that the kernel goes on taking
     messages, and Cancel reaches it. `changed` is called when the static twin is out of date."""
 
     def __init__(self, explorer: Explorer, changed: Callable[[], object] = lambda: None) -> None:
+        super().__init__()
         self.explorer = explorer
         self._changed = changed
-        self._lock = threading.RLock()
         self._worker: threading.Thread | None = None
         self._works = False
-        self._drawing = False
         self._on_subshell = False
         self._is_closed = False
         self._redraw = Redraw(self._draw_live)
@@ -96,23 +96,7 @@ class ExplorerWidget:
         watch(explorer.bench, self._watched)
         self.draw()
 
-    @property
-    def view(self) -> dict[str, Any]:
-        """The widget's place in an output."""
-        return view_of(self.box)
-
     # what is drawn
-
-    def draw(self, error: BaseException | None = None) -> None:
-        """Bring everything up to date. Only what changed is sent."""
-        with self._lock:
-            self._drawing = True
-            try:
-                self._draw(error)
-            finally:
-                self._drawing = False
-            for each in with_children(self.box):
-                answer_anywhere(each.comm)
 
     def _draw(self, error: BaseException | None) -> None:
         explorer = self.explorer
@@ -247,8 +231,7 @@ class ExplorerWidget:
     def close(self) -> None:
         """Take the widgets off the page, and forget them."""
         self._is_closed = True
-        for each in with_children(self.box):
-            each.close()
+        super().close()
 
     # what the front end says
 
