@@ -7,12 +7,13 @@ from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 import pytest
+from ipykernel.comm import comm as ipykernel_comm
 
 from adknb import Content, LlmRequest, LlmResponse, ScriptedModel
 from adknb.notebook.bench import Bench
 from adknb.notebook.explorer.explorer import Explorer
 from adknb.notebook.explorer.opened import Opened
-from adknb.notebook.explorer.parts import Part
+from adknb.notebook.explorer.parts import Part, answer_anywhere
 from adknb.notebook.explorer.widget import INTERRUPT, ExplorerWidget
 from adknb.notebook.pipelines import AgentOptions
 from adknb.notebook.records import TurnRequest
@@ -234,6 +235,13 @@ def test_a_cells_run_shows_and_without_subshells_only_the_kernel_can_end_it(
     widget.refresh()
     assert widget.explorer.run is widget.explorer.bench.last
     assert cancel.disabled
+
+
+def test_whoever_spoke_last_a_front_ends_words_go_to_the_subshell_that_it_names() -> None:
+    comm: Any = ipykernel_comm.BaseComm(primary=False)  # type: ignore[no-untyped-call]
+    answer_anywhere(comm)
+    comm._reply_subshell_id = None  # as ipykernel 7.4 notes it in the middle of a draw by the main shell
+    assert comm._reply_subshell_for({"method": "custom", "content": {"event": "click"}}, "subshell") == "subshell"
 
 
 def test_a_closed_widget_hears_nothing_more() -> None:

@@ -55,9 +55,16 @@ def with_children(box: Any) -> Iterator[Any]:
 
 
 def answer_anywhere(comm: Any) -> None:
-    """Let the front end's words on this comm go to the subshell that it names for them.
+    """Let the front end's words on this comm go to the subshell that it names for them, from now on.
 
-    ipykernel 7.4 takes them to the shell that spoke last on the comm, which is the main one after a cell has drawn: there they
-    would wait for the next cell's end, Cancel too.
+    ipykernel 7.4 takes them to the shell that spoke last on the comm, which is the main one after a cell has drawn. There they
+    would wait for the cell's end, Cancel too; or, taken in between, the cell's end would be told as theirs, so that the
+    front end takes the cell to run for ever.
     """
-    vars(comm).pop("_reply_subshell_id", None)
+    if hasattr(comm, "_reply_subshell_for"):
+        comm._reply_subshell_for = _as_named
+
+
+def _as_named(data: object, named: str | None) -> str | None:
+    """The subshell that the front end named, whoever spoke last."""
+    return named
