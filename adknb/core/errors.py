@@ -107,6 +107,14 @@ class RunStateError(AdknbError):
     """A run, session or step is not in the state that the request needs."""
 
 
+class StaleSessionError(RunStateError):
+    """Somebody else wrote to the session since it was read; nothing was stored. Read it again: `get_session`."""
+
+
+class SessionStoreError(AdknbError):
+    """A database of sessions cannot be read or written: missing, locked, full, read-only, damaged, or somebody else's."""
+
+
 class PipelineChangedError(RunStateError):
     """A run cannot go on with the pipeline as it is now."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from adknb.core.content import Content, Part
 from adknb.core.events import Event
@@ -41,6 +41,44 @@ class SessionService(Protocol):
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None: ...
 
     async def append_event(self, session: Session, event: Event) -> Event: ...
+
+
+@runtime_checkable
+class KeepsTurns(Protocol):
+    """A session service that keeps runs and turns beside the events, so that they are there in the next process."""
+
+    async def save(self, session: Session) -> None:
+        """Make durable what changed in the session beside its events: its turns, their runs, the shared values that it took
+        back. Does nothing when nothing changed."""
+        ...
+
+
+class Note(NamedTuple):
+    """JSON that is kept beside the sessions: `kind` says whose it is, `name` and `number` tell the notes of a kind apart."""
+
+    kind: str
+    name: str
+    number: int
+    data: Any
+
+
+@runtime_checkable
+class KeepsNotes(Protocol):
+    """A session service that keeps notes, together with events where both must be there or neither."""
+
+    async def append_events(self, session: Session, events: Sequence[Event], notes: Sequence[Note] = ()) -> None:
+        """Append the events, in order, and put the notes (in place of those of the same name and number): all or nothing."""
+        ...
+
+    async def put_notes(self, notes: Sequence[Note]) -> None: ...
+
+    async def get_notes(self, kind: str, name: str | None = None) -> list[Note]:
+        """The notes of a kind, of one name when it is given, by name and number."""
+        ...
+
+    async def delete_notes(self, kind: str, name: str, first: int = 0) -> None:
+        """Forget the notes of this name, from the number `first` on."""
+        ...
 
 
 class ArtifactService(Protocol):

@@ -35,7 +35,7 @@ class Session(views.Viewed):
 
     `chain` holds the turns in order, `under_way` the run that is going on.
     `state` holds every scope's keys under their prefixes; the `app:` and `user:`
-    values are shared through `scopes`.
+    values are shared through `scopes`. `is_copy` marks a copy to try things on, whose events no store keeps.
     """
 
     id: str
@@ -47,6 +47,7 @@ class Session(views.Viewed):
     chain: list[Turn] = field(default_factory=list)
     scopes: Scopes = field(default_factory=Scopes)
     under_way: Run | None = None
+    is_copy: bool = False
 
     @property
     def turns(self) -> list[Run]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from adknb.core.content import Content
 from adknb.core.events import USER, Event, EventActions
-from adknb.core.protocols import ArtifactService, ContextStrategy, SessionService
+from adknb.core.protocols import ArtifactService, ContextStrategy, KeepsTurns, SessionService
 from adknb.core.run import Run, Session, Status
 from adknb.core.state import REMOVED
 from adknb.rules.base import Rules
@@ -85,6 +85,12 @@ class Engine:
             raise
         finally:
             run.ms += (invocation.clock() - started) * 1000
+            await self.save(run)
+
+    async def save(self, run: Run) -> None:
+        """Let a store that keeps turns take in how the run ended."""
+        if isinstance(self.sessions, KeepsTurns):
+            await self.sessions.save(run.session)
 
     def close(self, run: Run, status: Status) -> None:
         """End the run, once: its session is left as its events say, with the turns that come after it."""

@@ -6,9 +6,10 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mappi
 from contextlib import aclosing
 from typing import Any
 
-from adknb.core.errors import RunStateError, SpecError
+from adknb.core.content import Content
+from adknb.core.errors import RunStateError, SpecError, StaleSessionError
 from adknb.core.events import Event
-from adknb.core.protocols import ArtifactService, Model, SessionService
+from adknb.core.protocols import ArtifactService, KeepsTurns, Model, SessionService
 from adknb.core.run import Run, RunConfig, Session
 from adknb.core.specs import BaseAgent
 from adknb.rules.base import Rules
@@ -182,7 +183,9 @@ class Runner:
 
     def rewind(self, run: Run, name: str) -> Run:
         """A new paused run that holds the steps before `name`."""
-        return branch.rewind(self._engine, run, name).run
+        rewound = branch.rewind(self._engine, run, name).run
+        self._save(rewound)
+        return rewound
 
     def run_from(self, run: Run, name: str, *, trial: bool = False) -> Run:
         """The run again from step `name` on; the steps before it are copied and not asked again."""
@@ -222,6 +225,24 @@ class Runner:
         content = as_message(message)
         check_start_state(state, self.rules)
         state = self.rules.start_state(state) if state else state
+        attempts = 3
+        while True:
+            try:
+                return await self._begin_in(content, session, user_id, state, clear, config)
+            except StaleSessionError:  # nothing was stored yet: safe to read again what the other writer left
+                attempts -= 1
+                if not isinstance(session, str) or not attempts:
+                    raise
+
+    async def _begin_in(
+        self,
+        content: Content,
+        session: Session | str | None,
+        user_id: str,
+        state: Mapping[str, Any] | None,
+        clear: Iterable[str],
+        config: RunConfig | None,
+    ) -> Run:
         if session is None:
             service = self._fresh_sessions()
             session = await service.create_session(app_name=self.app_name, user_id=user_id, state=state)
@@ -257,7 +278,12 @@ class Runner:
         except KeyboardInterrupt:
             if self.last_run is not None:
                 self._engine.close(self.last_run, "interrupted")  # when the user's code did not end in time
+                self._save(self.last_run)
             raise
+
+    def _save(self, run: Run) -> None:
+        if isinstance(self._engine.sessions, KeepsTurns):
+            run_sync(lambda: self._engine.save(run))
 
     async def _go_on(self, operation: Callable[..., Invocation], run: Run, *arguments: Any) -> Run:
         return await self._engine.finish(operation(self._engine, run, *arguments))

@@ -153,6 +153,7 @@ def detached(run: Run) -> Session:
         list(past),
         list(session.chain[: run.turn]),
         scopes,
+        is_copy=True,
     )
 
 

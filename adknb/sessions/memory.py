@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from adknb.core.errors import RunStateError
 from adknb.core.events import Event, new_id
+from adknb.core.json_values import copied
+from adknb.core.protocols import Note
 from adknb.core.run import Session
 from adknb.core.state import Scopes, apply_delta
 
@@ -30,6 +32,7 @@ class InMemorySessionService:
         self._sessions: dict[tuple[str, str, str], Session] = {}
         self._app: dict[str, dict[str, Any]] = {}
         self._user: dict[tuple[str, str], dict[str, Any]] = {}
+        self._notes: dict[tuple[str, str, int], Note] = {}
 
     async def create_session(
         self, *, app_name: str, user_id: str, state: Mapping[str, Any] | None = None, session_id: str | None = None
@@ -81,6 +84,23 @@ class InMemorySessionService:
         session.events.append(event)
         session.history.append(event)
         return event
+
+    async def append_events(self, session: Session, events: Sequence[Event], notes: Sequence[Note] = ()) -> None:
+        for event in events:
+            await self.append_event(session, event)
+        await self.put_notes(notes)
+
+    async def put_notes(self, notes: Sequence[Note]) -> None:
+        for note in notes:
+            self._notes[note.kind, note.name, note.number] = note._replace(data=copied(note.data))
+
+    async def get_notes(self, kind: str, name: str | None = None) -> list[Note]:
+        found = [note for note in self._notes.values() if note.kind == kind and name in (None, note.name)]
+        return [note._replace(data=copied(note.data)) for note in sorted(found, key=lambda note: note[:3])]
+
+    async def delete_notes(self, kind: str, name: str, first: int = 0) -> None:
+        for key in [key for key in self._notes if key[:2] == (kind, name) and key[2] >= first]:
+            del self._notes[key]
 
 
 def _replace(values: dict[str, Any], new: Mapping[str, Any]) -> None:
