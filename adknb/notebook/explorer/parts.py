@@ -57,9 +57,8 @@ def with_children(box: Any) -> Iterator[Any]:
 def answer_anywhere(comm: Any) -> None:
     """Let the front end's words on this comm go to the subshell that it names for them, from now on.
 
-    ipykernel 7.4 takes them to the shell that spoke last on the comm, which is the main one after a cell has drawn. There they
-    would wait for the cell's end, Cancel too; or, taken in between, the cell's end would be told as theirs, so that the
-    front end takes the cell to run for ever.
+    ipykernel 7.4 takes them to the shell that spoke last on the comm, which is the main one while and after a cell draws: there
+    they would wait for the cell's end, Cancel too.
     """
     if hasattr(comm, "_reply_subshell_for"):
         comm._reply_subshell_for = _as_named
