@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from adknb.notebook.pipelines import Pipeline
     from adknb.notebook.records import Record, Settings
 
+UNDO_LIMIT = 200
+"""How many changes can be taken back."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionMark:

@@ -11,9 +11,10 @@ import pytest
 
 from adknb import AdknbError, ModelError, RunConfig, RunStateError, ScriptedModel, SpecError
 from adknb.core.run import Run
-from adknb.notebook.bench import UNDO_LIMIT, Bench
+from adknb.notebook.bench import Bench
 from adknb.notebook.pipelines import AgentOptions
 from adknb.notebook.records import TurnRequest
+from adknb.notebook.undo import UNDO_LIMIT
 
 
 def model() -> ScriptedModel:

@@ -1,0 +1,167 @@
+"""What the bench has, and how that changes: one change at a time, each of which can be taken back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from adknb.compare.comparison import Comparison
+from adknb.core.errors import RunStateError, SpecError, near_names
+from adknb.core.run import Run, Session
+from adknb.core.specs import BaseAgent
+from adknb.notebook.answering import Answering
+from adknb.notebook.pipelines import Pipeline
+from adknb.notebook.records import Record, Settings, find_record
+from adknb.notebook.undo import UNDO_LIMIT, SessionMark, Snapshot
+from adknb.notebook.variables import Variables, is_agent
+from adknb.runtime.interrupts import Held
+from adknb.runtime.runner import as_root
+from adknb.sessions.memory import InMemorySessionService
+
+
+class ChangingBench:
+    """Pipelines, settings, runs and sessions, with the changes of them that can be undone."""
+
+    def __init__(self, namespace: dict[str, Any] | None = None) -> None:
+        self.namespace: dict[str, Any] = {} if namespace is None else namespace
+        self.pipelines: dict[str, Pipeline] = {}
+        self.settings = Settings()
+        self.records: tuple[Record, ...] = ()
+        self.current: str | None = None
+        self.sessions: dict[str, Session] = {}
+        self.observer: Callable[[Run], object] | None = None
+        self.newest: Run | Comparison | None = None
+        """What the last cell that ran something left."""
+        self._service = InMemorySessionService()
+        self._undo: list[Snapshot] = []
+        self._lock = threading.Lock()
+        self._variables = Variables()
+        self.answering = Answering()
+        self.hidden: Mapping[str, Any] = {}
+        """Variables of the user's that the last change hid behind an agent or pipeline of the same name."""
+
+    # what there is
+
+    @property
+    def runs(self) -> list[Run]:
+        return [record.run for record in self.records]
+
+    @property
+    def last(self) -> Run | None:
+        """The newest run; None before the first."""
+        return self.records[-1].run if self.records else None
+
+    @property
+    def last_change(self) -> str:
+        """What `undo` would take back, in words; empty when there is nothing."""
+        return self._undo[-1].label if self._undo else ""
+
+    def pipeline(self, name: str | None = None) -> Pipeline:
+        """The pipeline of this name, or the one in use. Raises `SpecError` with the near names."""
+        if name is None:
+            name = self.current
+        if name is None:
+            raise SpecError("there is no pipeline yet. Write one: %%agent NAME --pipeline PIPELINE")
+        if name not in self.pipelines:
+            raise SpecError(f"there is no pipeline {name!r}.{near_names(name, self.pipelines)}")
+        return self.pipelines[name]
+
+    def root(self, name: str | None) -> BaseAgent:
+        """What runs under this name: a pipeline of the bench, else an agent object of the namespace."""
+        if name is None or name in self.pipelines:
+            return self.pipeline(name).build(self.namespace)
+        value = as_root(self.namespace.get(name))
+        if isinstance(value, BaseAgent):
+            return value
+        agents = [known for known, found in self.namespace.items() if is_agent(found)]
+        what = f" (the variable is of type {type(value).__name__})" if value is not None else ""
+        raise SpecError(f"there is no pipeline {name!r}{what}.{near_names(name, [*self.pipelines, *agents])}")
+
+    def record(self, run: str | None = None, pipeline: str | None = None, *, trials: bool = True) -> Record:
+        """A run by its id (or its beginning), else the newest one, of a pipeline when one is named.
+
+        Without `trials` the newest one that is neither a trial nor a comparison's.
+        """
+        return find_record(self.records, run, pipeline, self.current, trials)
+
+    # undo
+
+    def undo(self) -> str:
+        """Take the last change back and say what it was. Raises `RunStateError` when there is none."""
+        with self.busy():
+            if not self._undo:
+                raise RunStateError(
+                    "there is nothing to undo: nothing was written, run or set since the notebook began"
+                )
+            snapshot = self._undo.pop()
+            self._restore(snapshot)
+        return snapshot.label
+
+    def refresh(self) -> None:
+        """Bind agents and pipelines again as their callbacks, tools and prompt files are now."""
+        self._variables.refresh(self.namespace, self.pipelines.values(), self.current)
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Holds the bench, and Ctrl-C outside the run itself. Raises `RunStateError` while something runs already."""
+        with Held():
+            if not self._lock.acquire(blocking=False):
+                raise RunStateError("the bench is running something already. Wait for it, or interrupt the kernel.")
+            try:
+                yield
+            finally:
+                self._lock.release()
+
+    @contextmanager
+    def change(self, label: str) -> Iterator[None]:
+        """Around a change: it can be undone, and when it fails nothing has happened."""
+        with self.busy():
+            snapshot = self._snapshot(None)
+            try:
+                yield
+                self._bind()
+            except BaseException:
+                self._restore(snapshot)
+                raise
+            self._remember(snapshot, label)
+
+    def note_comparison(self, comparison: Comparison, last: Record | None) -> None:
+        """Note a comparison, within a `change`. Its last run is the bench's last, unless the bench has it already."""
+        if last is not None and not any(last.run is run for run in self.runs):
+            self.records = (*self.records, last)
+        self.current = comparison.pipeline if comparison.pipeline in self.pipelines else self.current
+        self.newest = comparison
+
+    # how it works
+
+    def _write(self, pipelines: Mapping[str, Pipeline], label: str, current: str | None = None) -> None:
+        with self.change(label):
+            self.pipelines = dict(pipelines)
+            self.current = current or self.current
+            if self.current not in self.pipelines:
+                self.current = next(iter(self.pipelines), None)
+
+    def _snapshot(self, session: Session | None) -> Snapshot:
+        return Snapshot(
+            "", dict(self.pipelines), self.settings, self.records, self.current, dict(self.sessions),
+            self._service.shared_values(), SessionMark.of(session) if session is not None else None, self.newest,
+        )  # fmt: skip
+
+    def _remember(self, snapshot: Snapshot, label: str) -> None:
+        self._undo.append(replace(snapshot, label=label))
+        del self._undo[:-UNDO_LIMIT]
+
+    def _restore(self, snapshot: Snapshot) -> None:
+        self.pipelines = dict(snapshot.pipelines)
+        self.settings, self.records, self.current = snapshot.settings, snapshot.records, snapshot.current
+        self.sessions, self.newest = dict(snapshot.sessions), snapshot.newest
+        if snapshot.mark is not None:
+            snapshot.mark.restore()
+        self._service.restore_shared_values(snapshot.shared)
+        self._bind()
+
+    def _bind(self) -> None:
+        self.hidden = self._variables.bind(self.namespace, self.pipelines.values(), self.current)
