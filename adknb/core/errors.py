@@ -79,7 +79,21 @@ class LlmCallsLimitExceededError(AdknbError):
 
 
 class ModelError(AdknbError):
-    """A model could not be found, loaded or asked."""
+    """A model could not be found, loaded or asked.
+
+    `status` is the HTTP status that it answered, `retry_after` the seconds that it asked to wait; None where it said none.
+    """
+
+    status: int | None = None
+    retry_after: float | None = None
+
+
+class ModelTimeoutError(ModelError):
+    """A model's answer, or the rest of it, did not come in time."""
+
+
+class ModelConnectionError(ModelError):
+    """A model could not be reached, or its answer broke off."""
 
 
 class ContextLengthError(ModelError):
@@ -113,6 +127,10 @@ class StaleSessionError(RunStateError):
 
 class SessionStoreError(AdknbError):
     """A database of sessions cannot be read or written: missing, locked, full, read-only, damaged, or somebody else's."""
+
+
+class SessionFormatError(AdknbError, ValueError):
+    """A document holds no session: a field is missing, or is not what it must be. Nothing was taken from it."""
 
 
 class PipelineChangedError(RunStateError):

@@ -17,7 +17,8 @@ from adknb.core.state import Scopes
 if TYPE_CHECKING:
     import pandas as pd
 
-Status = Literal["running", "completed", "paused", "failed", "interrupted", "skipped"]
+Status = Literal["running", "completed", "waiting", "paused", "failed", "interrupted", "skipped"]
+"""`waiting`: the run ended because a long-running call needs its answer; `paused`: it was told to stop before a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,8 @@ class Session(views.Viewed):
 
     `chain` holds the turns in order, `under_way` the run that is going on.
     `state` holds every scope's keys under their prefixes; the `app:` and `user:`
-    values are shared through `scopes`. `is_copy` marks a copy to try things on, whose events no store keeps.
+    values are shared through `scopes`. `is_copy` marks a copy to try things on, whose events no store keeps. `notes` say
+    what a session that was read from elsewhere has lost on the way.
     """
 
     id: str
@@ -48,6 +50,7 @@ class Session(views.Viewed):
     scopes: Scopes = field(default_factory=Scopes)
     under_way: Run | None = None
     is_copy: bool = False
+    notes: list[str] = field(default_factory=list)
 
     @property
     def turns(self) -> list[Run]:
