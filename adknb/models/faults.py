@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any, Final
 
-from adknb.core.errors import ContextLengthError, ModelError
+from adknb.core.errors import ContextLengthError, ModelConnectionError, ModelError, ModelTimeoutError
 from adknb.core.escape import one_line
 from adknb.core.requests import LlmRequest
 from adknb.models.endpoint import Endpoint
@@ -58,7 +58,9 @@ class Caller:
         wait = f"It asks to wait {asked:g} s. " if asked is not None else ""
         way = _WAYS.get(status, "The server failed; try again later." if status >= 500 else "")
         what = f"answered {status}{_phrase(status)}{_after(tries)}: {said}"
-        return self.failed(request, what, wait + way.format(key=self.key_variable))
+        failure = self.failed(request, what, wait + way.format(key=self.key_variable))
+        failure.status, failure.retry_after = status, asked
+        return failure
 
     def silent(self, request: LlmRequest, tries: int) -> ModelError:
         """No answer, or no more of it, came in time."""
@@ -66,30 +68,37 @@ class Caller:
             request,
             f"was silent for {self.timeout:g} s{_after(tries)}",
             "Give it longer (timeout=…), or try again later.",
+            ModelTimeoutError,
         )
 
     def unreachable(self, request: LlmRequest, cause: BaseException, tries: int) -> ModelError:
         """No connection, or one that broke before the answer began."""
         reason = f" ({type(cause).__name__}: {cause})"
         return self.failed(
-            request, f"cannot be reached{_after(tries)}{reason}", "Is it running, and the base URL right?"
+            request,
+            f"cannot be reached{_after(tries)}{reason}",
+            "Is it running, and the base URL right?",
+            ModelConnectionError,
         )
 
     def cut(self, request: LlmRequest, characters: int) -> ModelError:
         """The stream ended before the model said that it was done."""
         return self.failed(
-            request, f"broke off after {characters} characters of its answer", "Run the step again; nothing was stored."
+            request,
+            f"broke off after {characters} characters of its answer",
+            "Run the step again; nothing was stored.",
+            ModelConnectionError,
         )
 
     def unreadable(self, request: LlmRequest, what: str) -> ModelError:
         """The answer is not what such an API answers."""
         return self.failed(request, f"answered what cannot be read: {what}", "")
 
-    def failed(self, request: LlmRequest, what: str, way: str) -> ModelError:
+    def failed(self, request: LlmRequest, what: str, way: str, kind: type[ModelError] = ModelError) -> ModelError:
         """The error of this call: the step, the model and its address, what happened, the way out. Nothing secret."""
         where = f"{self.name} at {self.endpoint.url}"
         sentence = one_line(self.endpoint.hide(what), _SHOWN).rstrip(".")
-        return ModelError(f"{where} {sentence}. {way.strip()}".strip()).of_agent(request.agent)
+        return kind(f"{where} {sentence}. {way.strip()}".strip()).of_agent(request.agent)
 
     def _too_long(self, request: LlmRequest, said: str) -> ModelError:
         tokens, limit = _number(_COUNTED, said), _number(_LIMIT, said)
