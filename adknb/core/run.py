@@ -30,7 +30,7 @@ class RunConfig:
     streaming: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Session(views.Viewed):
     """A conversation. `events` only grows; `history` is what requests see: the events of each turn's current Run.
 
@@ -128,7 +128,7 @@ class JournalEntry:
     steps: list[StepRun] = field(default_factory=list)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Run(views.Viewed):
     """One invocation: the agents, the message, the state before it, and everything that happened.
 

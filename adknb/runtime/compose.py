@@ -13,6 +13,7 @@ from adknb.core.errors import AdknbError, AgentError, SpecError
 from adknb.core.events import Event
 from adknb.core.run import JournalEntry, Status, StepRun
 from adknb.core.specs import Callbacks, LoopAgent, ParallelAgent, SequentialAgent
+from adknb.runtime import resumable
 from adknb.runtime.callbacks import agent_callbacks
 from adknb.runtime.context import InvocationContext
 from adknb.runtime.flow import run_llm
@@ -27,9 +28,11 @@ def run_node(context: InvocationContext) -> AsyncGenerator[Event]:
     """
     node = context.node
     if isinstance(node.agent, LoopAgent):
-        return _with_callbacks(context, _run_loop(context, node.agent))
+        run_loop = resumable.run_loop if context.invocation.resumable else _run_loop
+        return _with_callbacks(context, run_loop(context, node.agent))
     if isinstance(node.agent, SequentialAgent):
-        return _with_callbacks(context, _run_children(context))
+        run_children = resumable.run_children if context.invocation.resumable else _run_children
+        return _with_callbacks(context, run_children(context))
     if not context.in_step:
         entry, done = context.invocation.journal.next(node.path, "step")
         if done:

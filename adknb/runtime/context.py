@@ -29,7 +29,8 @@ class NeverStored(BaseException):
 
 @dataclass(slots=True, eq=False)
 class Invocation:
-    """One run under way. `unheard` counts the steps that run on although their loop was left."""
+    """One run under way. `unheard` counts the steps that run on although their loop was left, `resumable` says that a
+    long-running call pauses it."""
 
     run: Run
     session: Session
@@ -47,6 +48,7 @@ class Invocation:
     executions: dict[str, int] = field(default_factory=dict)
     claimed: set[str] = field(default_factory=set)
     unheard: int = 0
+    resumable: bool = False
     watched: float = 0.0
 
     def count_llm_call(self) -> None:

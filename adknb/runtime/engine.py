@@ -9,6 +9,7 @@ from typing import Any
 
 from adknb.core.content import Content
 from adknb.core.events import USER, Event, EventActions
+from adknb.core.pending import pending_calls
 from adknb.core.protocols import ArtifactService, ContextStrategy, KeepsTurns, SessionService
 from adknb.core.run import Run, Session, Status
 from adknb.core.state import REMOVED
@@ -23,7 +24,8 @@ from adknb.runtime.tree import LlmNode, Node
 
 @dataclass(slots=True, eq=False)
 class Engine:
-    """A pipeline made ready to run, and the services that its runs use. `last_run` is the newest run that was driven."""
+    """A pipeline made ready to run, and the services that its runs use. `last_run` is the newest run that was driven,
+    `resumable` says that a long-running call pauses a run."""
 
     tree: Node
     rules: Rules
@@ -33,6 +35,7 @@ class Engine:
     artifacts: ArtifactService
     complete: Callable[[LlmNode], None]
     observer: Callable[[Run], object] | None = None
+    resumable: bool = False
     last_run: Run | None = None
     run_node: RunNode = run_node
 
@@ -45,7 +48,7 @@ class Engine:
     def invocation(self, run: Run, journal: Journal) -> Invocation:
         return Invocation(
             run, run.session, self.tree, self.rules, self.strategy, self.artifacts, run.config, journal,
-            self.complete, self.run_node, dict(run.asked), self.observer,
+            self.complete, self.run_node, dict(run.asked), self.observer, resumable=self.resumable,
         )  # fmt: skip
 
     async def finish(self, invocation: Invocation) -> Run:
@@ -62,7 +65,7 @@ class Engine:
         replayed = invocation.journal.replayed_ids
         started = invocation.clock()
         try:
-            node = first_node(self.tree, run.message, run.session.history)
+            node = first_node(self.tree, run.message, run.session.history, self.resumable)
             async with aclosing(self.run_node(InvocationContext(invocation, node))) as events:
                 async for event in events:
                     if event.id in replayed:
@@ -71,7 +74,7 @@ class Engine:
                         await self.store(run, event)
                     invocation.observe()
                     yield event
-            self.close(run, "completed")
+            self.close(run, "waiting" if self.resumable and pending_calls(run.turn_events) else "completed")
         except Paused:
             self.close(run, "paused")
         except Exception as error:

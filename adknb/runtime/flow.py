@@ -16,6 +16,7 @@ from adknb.core.errors import ModelError, SpecError, TransferError, near_names
 from adknb.core.events import Event, EventActions
 from adknb.core.requests import LlmRequest, LlmResponse, Request
 from adknb.core.run import StepRun
+from adknb.rules.resumable import step_pauses
 from adknb.runtime.callbacks import model_callbacks
 from adknb.runtime.context import InvocationContext, NeverStored
 from adknb.runtime.instructions import system_segments
@@ -30,20 +31,23 @@ async def run_llm(context: InvocationContext, node: LlmNode, step: StepRun) -> A
     if not node.is_complete:
         context.invocation.complete(node)
     while True:
+        before_last: Event | None = None
         last: Event | None = None
         acted = False
         seen = len(context.invocation.run.turn_events)
         request = await build_request(context, node)
         try:
             async with aclosing(_replies(context, node, step, request, seen)) as replies:
-                async for last in replies:
+                async for event in replies:
+                    before_last, last = last, event
                     _save_output(node, last, step)
                     yield last
                     if last.partial or not last.function_calls:
                         continue
                     acted = True
                     async with aclosing(_carry_out(context, node, step, last.function_calls)) as answers:
-                        async for last in answers:
+                        async for event in answers:
+                            before_last, last = last, event
                             _save_output(node, last, step)
                             try:
                                 yield last
@@ -59,6 +63,8 @@ async def run_llm(context: InvocationContext, node: LlmNode, step: StepRun) -> A
             last = Event(node.name, invocation_id=context.invocation_id, error_code=said[0], error_message=said[1])
             yield last
         if last is None or node.rules.step_ends(node.agent, last, acted):
+            return
+        if context.invocation.resumable and step_pauses(before_last):
             return
         if context.invocation.unheard and last not in context.invocation.run.turn_events:
             raise NeverStored

@@ -9,14 +9,15 @@ from collections.abc import Sequence
 
 from adknb.core.content import Content
 from adknb.core.events import USER, Event
+from adknb.runtime.resumable import entry
 from adknb.runtime.tree import LlmNode, Node
 
 
-def first_node(root: Node, message: Content, history: Sequence[Event]) -> Node:
+def first_node(root: Node, message: Content, history: Sequence[Event], resumable: bool = False) -> Node:
     """The node that the turn starts with. The history ends on the user's message, or on what a run that goes on keeps."""
     asker = _asker(root, message, history) if root.rules.answer_goes_to_asker(root.agent) else None
     if asker is not None:
-        return asker
+        return entry(asker) if resumable else asker
     if not isinstance(root, LlmNode):  # below a workflow agent no one keeps the conversation
         return root
     for event in reversed(history):

@@ -13,6 +13,7 @@ from adknb.core.protocols import ArtifactService, KeepsTurns, Model, SessionServ
 from adknb.core.run import Run, RunConfig, Session
 from adknb.core.specs import BaseAgent
 from adknb.rules.base import Rules
+from adknb.rules.resumable import check_resumable
 from adknb.runtime import branch, turns
 from adknb.runtime.artifacts import InMemoryArtifactService
 from adknb.runtime.context import Invocation
@@ -59,6 +60,7 @@ class Runner:
         artifact_service: ArtifactService | None = None,
         app_name: str = "adknb",
         temp_keys: str | None = None,
+        resumable: bool = False,
         observer: Callable[[Run], object] | None = None,
         resolve: Callable[[Any], Model] | None = None,
     ) -> None:
@@ -74,6 +76,9 @@ class Runner:
         self.temp_keys = temp_keys if temp_keys is not None else self.rules.temp_keys
         if self.temp_keys not in ("discard", "keep", "restore"):
             raise SpecError(f"temp_keys is 'discard', 'keep' or 'restore', not {temp_keys!r}")
+        if resumable:
+            check_resumable(self.rules)
+        self.resumable = resumable
         self.rules.check_names(root)
         tree = make_node(root, None, self.rules)
         if isinstance(models, Mapping):
@@ -94,6 +99,7 @@ class Runner:
             artifact_service if artifact_service is not None else InMemoryArtifactService(),
             lambda node: node.complete(*self._models),
             observer,
+            resumable,
         )
         defaults.choose_runtime(self._engine, *self._models)
 

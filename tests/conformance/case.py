@@ -4,6 +4,10 @@ A case is a pipeline (`root`), the model's scripted replies, the starting `state
 of the agents, and: `guard` (validates a key's JSON, sets `ok_set` or `fail_set` and returns a text), `before`/`after`
 (`set`, `return`), the same for `before_model`/`after_model` (`when`: the n-th call from 0) and `before_tool`/`after_tool`
 (`tool`), `generate_config`, `dynamic_instruction` (text through an instruction function).
+
+A turn is a text, or `function_response`/`function_responses`: answers to long-running calls, which count from the case's first.
+A case that is `resumable` runs on after a failed turn: its trace has `errors`, one entry a turn, and an event carries
+`invocation`, from 0 (a run without events is not counted).
 """
 
 from __future__ import annotations
@@ -221,6 +225,8 @@ async def trace(case: Mapping[str, Any], rules: str) -> dict[str, Any]:
     events: list[Event] = []
     result: dict[str, Any] = {"id": case["id"], "requests": requests, "events": events, "state": {}, "error": None}
     session = None
+    resumable = bool(case.get("resumable"))
+    errors: list[Any] = []
     dialect = DIALECTS[rules]
 
     def log(agent: str, request: LlmRequest) -> None:
@@ -233,24 +239,36 @@ async def trace(case: Mapping[str, Any], rules: str) -> dict[str, Any]:
             rules=rules,
             temp_keys=dialect.temp_keys,
             artifact_service=None if saves else NoArtifacts(*dialect.no_artifacts),
+            resumable=resumable,
         )
         state: Mapping[str, Any] | None = case.get("state") or {}
         for turn in case["turns"]:
             message = turn if isinstance(turn, str) else answers(turn, events)
-            async for event in runner.stream(message, session=session, state=state, user_id="user-42"):
-                events.append(event)
+            failed = None
+            try:
+                async for event in runner.stream(message, session=session, state=state, user_id="user-42"):
+                    events.append(event)
+            except AdknbError as error:
+                if not resumable or error.run is None:
+                    raise
+                failed = error_json(error, dialect)
+            errors.append(failed)
             assert runner.last_run is not None
             session = runner.last_run.session
             state = None
     except AdknbError as error:
-        result["error"] = {"type": error.adk_type, "message": recorded_message(error.adk_message, dialect)}
-        if error.adk_type is None:
-            result["error"] = {"type": type(error).__name__, "message": str(error)}
+        errors.append(error_json(error, dialect))
         if error.run is not None:
             session = error.run.session
     if session is not None:
         result["state"] = dict(session.state)
+    result["error"] = next(filter(None, errors), None)
     result["events"] = [event_json(event, dialect) for event in events]
+    if resumable:
+        result["errors"] = errors
+        invocations = list(dict.fromkeys(event.invocation_id for event in events))
+        for event, data in zip(events, result["events"], strict=True):
+            data["invocation"] = invocations.index(event.invocation_id)
     recorded: dict[str, Any] = as_recorded(result, dialect)
     return recorded
 
@@ -270,6 +288,12 @@ def runs(case: Mapping[str, Any], strategy: str, log: Log, rules: str = "java") 
         if error.run is not None:
             made.append(error.run)
     return made
+
+
+def error_json(error: AdknbError, dialect: Dialect) -> dict[str, Any]:
+    if error.adk_type is None:
+        return {"type": type(error).__name__, "message": str(error)}
+    return {"type": error.adk_type, "message": recorded_message(error.adk_message, dialect)}
 
 
 def uses(node: Mapping[str, Any], tool: str) -> bool:

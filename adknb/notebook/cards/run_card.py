@@ -22,7 +22,8 @@ from adknb.tokens.counter import default_counter
 
 RUNNING: Final = "running"
 STATUS_KINDS: Final = {
-    "completed": "good", "failed": "bad", "interrupted": "bad", "paused": "warn", "skipped": "warn", RUNNING: "warn",
+    "completed": "good", "failed": "bad", "interrupted": "bad", "waiting": "warn", "paused": "warn", "skipped": "warn",
+    RUNNING: "warn",
 }  # fmt: skip
 _STEP_COLUMNS: Final = (
     ("Step", "adknb-name"), ("Status", ""), ("Time", "adknb-num"), ("Tokens in", "adknb-num"),

@@ -97,7 +97,7 @@ final class Contents {
         "declarations", declarations);
   }
 
-  static Object json(Event event) {
+  static Map<String, Object> json(Event event) {
     EventActions done = event.actions();
     Map<String, Object> actions = Json.object();
     done.escalate().ifPresent(value -> actions.put("escalate", value));

@@ -1,6 +1,10 @@
 import com.fasterxml.jackson.databind.JsonNode;
+import com.google.adk.agents.BaseAgent;
+import com.google.adk.apps.App;
+import com.google.adk.apps.ResumabilityConfig;
 import com.google.adk.events.Event;
 import com.google.adk.runner.InMemoryRunner;
+import com.google.adk.runner.Runner;
 import com.google.adk.sessions.Session;
 import com.google.genai.types.Content;
 import com.google.genai.types.FunctionCall;
@@ -16,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
@@ -29,39 +34,57 @@ public final class Record {
   private final List<Object> requests = Collections.synchronizedList(new ArrayList<>());
   private final List<Object> events = Collections.synchronizedList(new ArrayList<>());
   private final List<FunctionCall> asked = new ArrayList<>();
+  private final List<Object> errors = new ArrayList<>(); // one a turn, null without
+  private final List<String> invocations = new ArrayList<>();
+  private final boolean resumable;
   private Object state = Map.of();
 
-  private Record() {}
-
-  private Object trace(JsonNode testCase) {
-    Throwable failed = null;
-    try {
-      failed = play(testCase);
-    } catch (Throwable refused) { // by the SDK: agents, a session, or an answer to no call
-      failed = refused;
-    }
-    return Json.object(
-        "id", testCase.get("id").asText(),
-        "requests", requests,
-        "events", events,
-        "state", state,
-        "error", failed == null ? null : json(failed));
+  private Record(boolean resumable) {
+    this.resumable = resumable;
   }
 
-  /** Plays the turns in one session, up to the first error, which is returned; null without one. */
-  private Throwable play(JsonNode testCase) {
-    InMemoryRunner runner = new InMemoryRunner(Agents.build(testCase.get("root"), requests), APP);
+  private Object trace(JsonNode testCase) {
+    try {
+      play(testCase);
+    } catch (Throwable refused) { // by the SDK: agents, a session, or an answer to no call
+      errors.add(json(refused));
+    }
+    Map<String, Object> trace =
+        Json.object(
+            "id", testCase.get("id").asText(),
+            "requests", requests,
+            "events", events,
+            "state", state,
+            "error", errors.stream().filter(Objects::nonNull).findFirst().orElse(null));
+    if (resumable) {
+      trace.put("errors", errors);
+    }
+    return trace;
+  }
+
+  private Runner runner(BaseAgent root) {
+    if (!resumable) {
+      return new InMemoryRunner(root, APP);
+    }
+    ResumabilityConfig config = ResumabilityConfig.builder().resumable(true).build();
+    App app = App.builder().name(APP).rootAgent(root).resumabilityConfig(config).build();
+    return Runner.builder().app(app).build(); // its services are in memory by default
+  }
+
+  /** Plays the turns in one session; a case that is not resumable ends with its first error. */
+  private void play(JsonNode testCase) {
+    Runner runner = runner(Agents.build(testCase.get("root"), requests));
     Map<String, Object> start = Json.map(testCase.path("state"));
     String id =
         runner.sessionService().createSession(APP, USER, start, null).blockingGet().id();
     try {
       for (JsonNode turn : testCase.get("turns")) {
         Throwable failed = play(runner, id, message(turn));
-        if (failed != null) {
-          return failed;
+        errors.add(failed == null ? null : json(failed));
+        if (failed != null && !resumable) {
+          return;
         }
       }
-      return null;
     } finally {
       Session end =
           runner.sessionService().getSession(APP, USER, id, Optional.empty()).blockingGet();
@@ -70,7 +93,7 @@ public final class Record {
   }
 
   /** One turn. A consumer that asks for events one by one would change what runs: this takes all. */
-  private Throwable play(InMemoryRunner runner, String id, Content message) {
+  private Throwable play(Runner runner, String id, Content message) {
     AtomicReference<Throwable> failed = new AtomicReference<>();
     runner
         .runAsync(USER, id, message)
@@ -81,13 +104,25 @@ public final class Record {
   }
 
   private void add(Event event) {
-    events.add(Contents.json(event));
+    Map<String, Object> seen = Contents.json(event);
+    if (resumable) {
+      seen.put("invocation", number(event.invocationId()));
+    }
+    events.add(seen);
     Set<String> pending = event.longRunningToolIds().orElse(Set.of());
     for (FunctionCall call : event.functionCalls()) {
       if (pending.contains(call.id().orElse(""))) {
         asked.add(call);
       }
     }
+  }
+
+  /** The invocations of the events count from 0. */
+  private int number(String invocation) {
+    if (!invocations.contains(invocation)) {
+      invocations.add(invocation);
+    }
+    return invocations.indexOf(invocation);
   }
 
   /** A turn's message; an answer names the call that it answers by its number in the case. */
@@ -126,7 +161,9 @@ public final class Record {
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     for (String line : Files.readString(Path.of(args[0])).split("\n")) {
       if (!line.isBlank()) {
-        out.println(Json.write(new Record().trace(Json.read(line))));
+        JsonNode testCase = Json.read(line);
+        Record record = new Record(testCase.path("resumable").asBoolean());
+        out.println(Json.write(record.trace(testCase)));
       }
     }
     System.exit(0); // the SDK's threads would hold the machine open
