@@ -37,7 +37,7 @@ class Session(views.Viewed):
     `chain` holds the turns in order, `under_way` the run that is going on.
     `state` holds every scope's keys under their prefixes; the `app:` and `user:`
     values are shared through `scopes`. `is_copy` marks a copy to try things on, whose events no store keeps. `notes` say
-    what a session that was read from elsewhere has lost on the way.
+    what a session that was read from elsewhere has lost on the way. `kept` is what the session's service notes for itself.
     """
 
     id: str
@@ -51,6 +51,7 @@ class Session(views.Viewed):
     under_way: Run | None = None
     is_copy: bool = False
     notes: list[str] = field(default_factory=list)
+    kept: object = None
 
     @property
     def turns(self) -> list[Run]:
