@@ -112,6 +112,11 @@ from .runtime.callbacks import (
     ToolContext as ToolContext,
 )
 from .runtime.runner import Runner as Runner
+from .sessions.adk_database import (
+    AdkSessions as AdkSessions,
+    open_adk_sessions as open_adk_sessions,
+)
+from .sessions.adk_json import read_adk_json as read_adk_json
 from .sessions.memory import InMemorySessionService as InMemorySessionService
 from .tokens.prices import (
     Price as Price,
