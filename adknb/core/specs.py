@@ -257,5 +257,5 @@ def _explain(cls: type[BaseModel], data: Mapping[str, Any], error: ValidationErr
             lines.append(f"{who}: the field {field!r} is missing")
         else:
             message = fault["msg"].removeprefix("Value error, ")
-            lines.append(f"{who}: {field}: {message}")
+            lines.append(f"{who}: {field}: {message}" if field else f"{who}: {message}")
     return "\n".join(lines)
