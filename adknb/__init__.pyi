@@ -117,6 +117,7 @@ from .sessions.adk_database import (
     open_adk_sessions as open_adk_sessions,
 )
 from .sessions.adk_json import read_adk_json as read_adk_json
+from .sessions.database.service import DatabaseSessionService as DatabaseSessionService
 from .sessions.memory import InMemorySessionService as InMemorySessionService
 from .tokens.prices import (
     Price as Price,

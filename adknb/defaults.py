@@ -8,7 +8,7 @@ from typing import Any
 from adknb.adk.known import is_google
 from adknb.adk.load import is_mirrored, load
 from adknb.core.errors import NotSupported
-from adknb.core.protocols import Model
+from adknb.core.protocols import Model, SessionService
 from adknb.core.specs import BaseAgent
 from adknb.models.resolve import resolve_model as _resolve_model
 from adknb.rules.base import Rules
@@ -51,9 +51,15 @@ def resolve_model(value: Any) -> Model:
     return _resolve_model(value)
 
 
-def session_service() -> InMemorySessionService:
-    """A new store in memory."""
-    return InMemorySessionService()
+def session_service(value: SessionService | str | None = None) -> SessionService:
+    """A new store in memory; with the URL of a database, the one that keeps sessions there; a service as it is."""
+    if value is None:
+        return InMemorySessionService()
+    if not isinstance(value, str):
+        return value
+    from adknb.sessions.database import DatabaseSessionService
+
+    return DatabaseSessionService(value)
 
 
 def register_views() -> None:

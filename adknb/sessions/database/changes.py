@@ -1,0 +1,144 @@
+"""What is new in a session since it was last stored, as one write."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adknb.core.errors import RunStateError
+from adknb.core.events import Event
+from adknb.core.run import Run, Session, Turn
+from adknb.core.state import APP_PREFIX, TEMP_PREFIX, USER_PREFIX, apply_delta
+from adknb.sessions.database.connection import Database
+from adknb.sessions.database.shared import SharedValues
+from adknb.sessions.database.texts import as_column, as_json
+from adknb.sessions.database.turn_changes import turn_change
+from adknb.sessions.database.writes import Row, Write
+
+
+@dataclass(slots=True, eq=False)
+class Kept:
+    """What a service knows of a session that it gave out: its row, the last place in its log, the turns that are stored, of
+    each run the status that is stored and when it began, and the run that was under way when it was stored last."""
+
+    database: Database
+    number: int
+    seq: int
+    chain: list[Turn]
+    runs: dict[str, tuple[str, float]]
+    under_way: Run | None = None
+
+
+def kept_of(session: Session, database: Database) -> Kept:
+    """Raises `RunStateError` for a session that this service did not give out to be written to."""
+    kept = session.kept
+    if isinstance(kept, Kept) and kept.database is database:
+        return kept
+    raise RunStateError(
+        f"session {session.id!r} is not one that this service can store: it is another service's, or from a list. "
+        "Take the one that get_session or create_session gives."
+    )
+
+
+@dataclass(slots=True, eq=False)
+class Change:
+    """A write, and what to note when it is durable."""
+
+    write: Write
+    kept: Kept
+    chain: list[Turn]
+    under_way: Run | None
+    app: SharedValues
+    user: SharedValues
+
+    def note_stored(self) -> None:
+        self.kept.seq += len(self.write.log)
+        self.kept.chain = self.chain
+        self.kept.under_way = self.under_way
+        self.kept.runs.update((row["run"], (row["status"], row["begun"])) for row in self.write.runs)
+        self.app.note_stored(self.write.app_values)
+        self.user.note_stored(self.write.user_values)
+
+
+def change_of(
+    session: Session, kept: Kept, events: Sequence[Event], writer: str, shared: tuple[SharedValues, SharedValues]
+) -> Change:
+    """The events, and what else changed in the session: its turns, their runs, shared values that were taken back."""
+    app, user = shared
+    deltas = [event.actions.state_delta for event in events if event.actions.state_delta]
+    chain = _chain(session)
+    now = time.time()
+    write = Write(
+        kept.number, session.id, session.app_name, session.user_id, writer, kept.seq,
+        log=_log(session, kept, events, chain, writer, now),
+        runs=_runs(session, kept, chain, now),
+        app_values=app.changes(deltas, APP_PREFIX),
+        user_values=user.changes(deltas, USER_PREFIX),
+    )  # fmt: skip
+    return Change(write, kept, chain, session.under_way, app, user)
+
+
+def apply_events(session: Session, events: Sequence[Event]) -> None:
+    """Let the session object hold what is stored."""
+    for event in events:
+        delta = event.actions.state_delta
+        if delta:
+            apply_delta(session.state, delta)
+            session.scopes.apply(delta)
+        session.events.append(event)
+        session.history.append(event)
+    session.scopes.merge_into(session.state)  # over what a callback or tool wrote and no event says
+
+
+def _chain(session: Session) -> list[Turn]:
+    """The session's turns, with that of the run whose first event is about to be stored."""
+    run = session.under_way
+    if run is not None and run.turn == len(session.chain):
+        return [*session.chain, Turn(run, run.lead, run.previous)]
+    return list(session.chain)
+
+
+def _log(
+    session: Session, kept: Kept, events: Sequence[Event], chain: list[Turn], writer: str, now: float
+) -> list[Row]:
+    run = session.under_way
+    common = {"session": kept.number, "writer": writer, "run": run.id if run is not None else None, "at": now}
+    texts: list[str | None] = [_text(event) for event in events]
+    turns = None if kept.chain == chain else turn_change(kept.chain, chain)
+    if turns is not None and not texts:
+        texts = [None]
+    rows: list[Row] = [
+        {**common, "seq": seq, "event": text, "turns": None} for seq, text in enumerate(texts, kept.seq + 1)
+    ]
+    if turns is not None:
+        rows[0]["turns"] = as_json(turns.to_dict())
+    return rows
+
+
+def _text(event: Event) -> str:
+    data: dict[str, Any] = event.to_dict()
+    delta = data["state_delta"]
+    if any(key.startswith(TEMP_PREFIX) for key in delta):
+        data["state_delta"] = {key: value for key, value in delta.items() if not key.startswith(TEMP_PREFIX)}
+    return as_json(data)
+
+
+def _runs(session: Session, kept: Kept, chain: list[Turn], now: float) -> list[Row]:
+    changed: list[Row] = []
+    for run in _touched(session, kept, chain):
+        status, begun = kept.runs.get(run.id, ("", now))
+        if run.status != status:
+            changed.append({"session": kept.number, "run": as_column(run.id), "status": run.status, "begun": begun})
+    return changed
+
+
+def _touched(session: Session, kept: Kept, chain: list[Turn]) -> list[Run]:
+    """The runs that may have changed since the session was last stored."""
+    runs = {run.id: run for run in (kept.under_way, session.under_way) if run is not None}
+    if kept.chain != chain:
+        for index, turn in enumerate(chain):
+            if index >= len(kept.chain) or kept.chain[index] is not turn:
+                runs[turn.run.id] = turn.run
+    return list(runs.values())

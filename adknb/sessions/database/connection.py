@@ -1,0 +1,159 @@
+"""The one connection of a service: opened when first needed, and again when it was lost."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, Literal, TypeVar
+
+from sqlalchemy import Connection, NullPool
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from adknb.core.errors import RunStateError
+from adknb.sessions.database.address import Address
+from adknb.sessions.database.faults import as_store_error, is_lost
+from adknb.sessions.database.opening import check_place, prepare
+from adknb.sessions.database.thread import LoopThread, finished
+
+T = TypeVar("T")
+Synchronous = Literal["full", "normal"]
+
+
+class Database:
+    """Does one piece of work after the other, each in a transaction. Failures are raised as `SessionStoreError`.
+
+    `wait` is how long to wait for somebody else's lock and for a server that does not answer, in seconds.
+    """
+
+    def __init__(self, address: Address, synchronous: Synchronous, wait: float) -> None:
+        self.address = address
+        self._synchronous = synchronous
+        self._wait = wait
+        self._thread: LoopThread | None = None
+        self._process = os.getpid()
+        self._is_closed = False
+        self._turn = asyncio.Lock()
+        self._engine: AsyncEngine | None = None
+        self._connection: AsyncConnection | None = None
+
+    async def write(self, work: Callable[[Connection], T], after: Callable[[T], object] | None = None) -> T:
+        """Do `work` in a transaction and then, when it is durable, `after` with its result.
+
+        A caller that is cancelled meanwhile gets its cancellation after both are done.
+        """
+        future = self._submit(self._transaction(work, is_read=False))
+        cancelled = await finished(future)
+        if cancelled is not None and future.exception() is not None:
+            raise cancelled from future.exception()
+        result = future.result()
+        if after is not None:
+            after(result)
+        if cancelled is not None:
+            raise cancelled
+        return result
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """The result of `work`, which sees the database at one moment."""
+        return await asyncio.wrap_future(self._submit(self._transaction(work, is_read=True)))
+
+    async def aclose(self) -> None:
+        if self._thread is not None and not self._is_closed:
+            await finished(self._submit(self._disconnect()))
+            self._stop()
+
+    def close(self) -> None:
+        """`aclose` for plain code. What is under way is finished first."""
+        if self._thread is not None and not self._is_closed and self._process == os.getpid():
+            self._submit(self._disconnect()).result()
+            self._stop()
+
+    def _stop(self) -> None:
+        self._is_closed = True
+        if self._thread is not None:
+            self._thread.stop()
+
+    def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        problem = None
+        if self._is_closed:
+            problem = f"the service of {self.address.shown} is closed. Make a new one."
+        elif self._process != os.getpid():
+            problem = (
+                f"the service of {self.address.shown} belongs to process {self._process}. Make one in this process."
+            )
+        if problem is not None:
+            work.close()
+            raise RunStateError(problem)
+        if self._thread is None:
+            self._thread = LoopThread()
+        return self._thread.submit(work)
+
+    async def _transaction(self, work: Callable[[Connection], T], is_read: bool) -> T:
+        async with self._turn:
+            was_open = self._connection is not None
+            try:
+                return await self._attempt(work, is_read)
+            except (SQLAlchemyError, OSError) as error:
+                if not (was_open and self._connection is None):
+                    raise as_store_error(error, self.address) from error
+            try:  # the connection was lost, perhaps long ago: once more on a new one
+                return await self._attempt(work, is_read)
+            except (SQLAlchemyError, OSError) as error:
+                raise as_store_error(error, self.address) from error
+
+    async def _attempt(self, work: Callable[[Connection], T], is_read: bool) -> T:
+        connection = self._connection or await self._connect()
+        try:
+            return await connection.run_sync(_in_transaction, work, is_read)
+        except (SQLAlchemyError, OSError) as error:
+            if is_lost(error) or connection.invalidated:
+                await self._disconnect()
+            raise
+
+    async def _connect(self) -> AsyncConnection:
+        check_place(self.address)
+        engine = create_async_engine(self.address.url, connect_args=self._connect_arguments(), poolclass=NullPool)
+        connection = None
+        try:
+            connection = await engine.connect()
+            await connection.run_sync(prepare, self.address, self._synchronous, self._wait)
+        except BaseException:
+            if connection is not None:
+                await connection.close()
+            await engine.dispose()
+            raise
+        self._engine, self._connection = engine, connection
+        return connection
+
+    def _connect_arguments(self) -> dict[str, Any]:
+        if self.address.is_sqlite:
+            return {"isolation_level": None, "timeout": self._wait}
+        settings = {
+            "synchronous_commit": "on" if self._synchronous == "full" else "off",
+            "lock_timeout": f"{max(1, round(self._wait * 1000))}ms",
+        }
+        return {"timeout": self._wait, "server_settings": settings}
+
+    async def _disconnect(self) -> None:
+        connection, engine = self._connection, self._engine
+        self._connection = self._engine = None
+        if connection is not None and not connection.invalidated:
+            await connection.close()
+        if engine is not None:
+            await engine.dispose()
+
+
+def _in_transaction(connection: Connection, work: Callable[[Connection], T], is_read: bool) -> T:
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN" if is_read else "BEGIN IMMEDIATE")
+    elif is_read:
+        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    try:
+        result = work(connection)
+        if not is_read:
+            connection.commit()
+    finally:
+        connection.rollback()
+    return result

@@ -1,0 +1,152 @@
+"""A session from its rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, func, select
+
+from adknb.core.errors import SessionStoreError
+from adknb.core.events import Event
+from adknb.core.run import Run, Session, Turn
+from adknb.core.state import APP_PREFIX, USER_PREFIX, Scopes, apply_delta
+from adknb.sessions.database.tables import APP_VALUES, BLOBS, LOG, RUN_PARTS, RUNS, SESSIONS, USER_VALUES
+from adknb.sessions.database.texts import as_column
+from adknb.sessions.database.turn_changes import TurnChange, TurnNames
+
+
+class Identity(NamedTuple):
+    app: str
+    user: str
+    id: str
+
+    def columns(self) -> dict[str, str]:
+        return {"app": as_column(self.app), "user": as_column(self.user), "id": as_column(self.id)}
+
+
+class Position(NamedTuple):
+    """Where a session stands: its row's number, and the last place in its log (0 for none)."""
+
+    number: int
+    seq: int
+
+
+class SharedRows(NamedTuple):
+    app: Sequence[tuple[str, str]]
+    user: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRows:
+    """What is stored of a session."""
+
+    position: Position
+    state: str
+    log: Sequence[tuple[str | None, str | None, str | None]]
+    runs: Mapping[str, tuple[str, float]]
+    parts: Sequence[tuple[str, str, int, str]]
+    blobs: Mapping[str, str]
+
+
+def position(connection: Connection, identity: Identity) -> Position | None:
+    app, user, name = identity.columns().values()
+    last = func.coalesce(select(func.max(LOG.c.seq)).where(LOG.c.session == SESSIONS.c.number).scalar_subquery(), 0)
+    statement = select(SESSIONS.c.number, last).where(
+        SESSIONS.c.app == app, SESSIONS.c.user == user, SESSIONS.c.id == name
+    )
+    row = connection.execute(statement).one_or_none()
+    return None if row is None else Position(*row)
+
+
+def read_rows(connection: Connection, place: Position) -> SessionRows:
+    number = place.number
+    state = connection.execute(select(SESSIONS.c.state).where(SESSIONS.c.number == number)).scalar_one()
+    log = select(LOG.c.run, LOG.c.event, LOG.c.turns).where(LOG.c.session == number).order_by(LOG.c.seq)
+    runs = select(RUNS.c.run, RUNS.c.status, RUNS.c.begun).where(RUNS.c.session == number).order_by(RUNS.c.begun)
+    parts = (
+        select(RUN_PARTS.c.run, RUN_PARTS.c.part, RUN_PARTS.c.number, RUN_PARTS.c.data)
+        .where(RUN_PARTS.c.session == number)
+        .order_by(RUN_PARTS.c.run, RUN_PARTS.c.part, RUN_PARTS.c.number)
+    )
+    blobs = select(BLOBS.c.hash, BLOBS.c.data).where(BLOBS.c.session == number)
+    return SessionRows(
+        place,
+        state,
+        [tuple(row) for row in connection.execute(log)],
+        {run: (status, begun) for run, status, begun in connection.execute(runs)},
+        [tuple(row) for row in connection.execute(parts)],
+        dict(tuple(row) for row in connection.execute(blobs)),
+    )
+
+
+def read_shared(connection: Connection, app: str, user: str) -> SharedRows:
+    of_app = select(APP_VALUES.c.key, APP_VALUES.c.value).where(APP_VALUES.c.app == as_column(app))
+    of_user = select(USER_VALUES.c.key, USER_VALUES.c.value).where(
+        USER_VALUES.c.app == as_column(app), USER_VALUES.c.user == as_column(user)
+    )
+    return SharedRows(
+        [tuple(row) for row in connection.execute(of_app)], [tuple(row) for row in connection.execute(of_user)]
+    )
+
+
+def build(identity: Identity, rows: SessionRows, scopes: Scopes) -> Session:
+    """Raises `SessionStoreError` for rows that hold no session."""
+    session = Session(identity.id, identity.app, identity.user, scopes=scopes)
+    try:
+        _fill(session, rows)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SessionStoreError(
+            f"session {identity.id!r} cannot be read: its rows are damaged ({type(error).__name__}: {error}). They were left "
+            "as they are; the other sessions can be read."
+        ) from error
+    return session
+
+
+def _fill(session: Session, rows: SessionRows) -> None:
+    texts = [event for _, event, _ in rows.log if event is not None]
+    session.events = [Event.from_dict(data) for data in json.loads(f"[{','.join(texts)}]")]
+    by_id = {event.id: event for event in session.events}
+    names, tail = _turns(rows, iter(session.events))
+    runs: dict[str, Run] = {}
+    for name in names:
+        run = runs[name.run]
+        lead = [by_id[event] for event in name.lead]
+        session.history.extend(lead)
+        run.start = len(session.history)
+        session.history.extend(run.turn_events)
+        session.chain.append(Turn(run, lead, session.chain[-1] if session.chain else None))
+    session.history.extend(tail)
+    session.state = _state(json.loads(rows.state), session)
+
+
+def _turns(rows: SessionRows, events: Any) -> tuple[list[TurnNames], list[Event]]:
+    """The turns as they are now, and the events since that no run made."""
+    names: list[TurnNames] = []
+    tail: list[Event] = []
+    for run, event, turns in rows.log:
+        if turns is not None:
+            TurnChange.from_dict(json.loads(turns)).apply(names)
+            tail = []  # what stood there is in a turn's lead now, or was put aside
+        if event is not None:
+            stored = next(events)
+            if run is None:
+                tail.append(stored)
+    return names, tail
+
+
+def _state(start: dict[str, Any], session: Session) -> dict[str, Any]:
+    """The start state after the events that count. What an event wrote for everybody is what the others made of it since."""
+    state = start
+    shared: set[str] = set()
+    for event in session.history:
+        delta = event.actions.state_delta
+        if delta:
+            apply_delta(state, delta)
+            shared.update(key for key in delta if key.startswith((APP_PREFIX, USER_PREFIX)))
+    for key in shared:
+        state.pop(key, None)
+    session.scopes.merge_into(state)
+    return state

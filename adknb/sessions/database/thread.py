@@ -1,0 +1,48 @@
+"""A thread with an event loop of its own, on which a database connection lives.
+
+A connection belongs to one loop, and `run_sync` makes another in each call of a script. anyio's blocking portal is not used
+because the interpreter waits for its thread at exit: a script that does not close its service would hang.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class LoopThread:
+    """Runs coroutines for any loop and thread of this process."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="adknb database", daemon=True)
+        self._thread.start()
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def stop(self) -> None:
+        """End the thread once what it does now is done."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+async def finished(future: Future[T]) -> asyncio.CancelledError | None:
+    """Wait until the work is done, even when the waiting task is cancelled; the cancellation is returned, to be raised
+    when what follows from the work is done too."""
+    waiting = asyncio.wrap_future(future)
+    cancelled: asyncio.CancelledError | None = None
+    while not waiting.done():
+        try:
+            await asyncio.wait([waiting])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if not waiting.cancelled():
+        waiting.exception()  # seen; `future` has it still
+    return cancelled
