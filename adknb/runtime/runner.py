@@ -56,7 +56,7 @@ class Runner:
         models: Mapping[str, Model | str] | Model | str | None = None,
         rules: str | Rules = "java",
         strategy: Any = "as_written",
-        session_service: SessionService | None = None,
+        session_service: SessionService | str | None = None,
         artifact_service: ArtifactService | None = None,
         app_name: str = "adknb",
         temp_keys: str | None = None,
@@ -86,7 +86,7 @@ class Runner:
         if isinstance(self.strategy, PerAgent):
             check_agents(tree, self.strategy.strategies, "the strategy")
         self._models = (resolve or defaults.resolve_model, model, models)
-        sessions = session_service if session_service is not None else defaults.session_service()
+        sessions = defaults.session_service(session_service)
         self._fresh_sessions: Callable[[], SessionService] = (
             defaults.session_service if session_service is None else lambda: sessions
         )
