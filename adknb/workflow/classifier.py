@@ -24,7 +24,14 @@ from adknb.core.escape import one_line
 from adknb.workflow.actions import ErrorAction
 from adknb.workflow.causes import causes, http_status
 from adknb.workflow.data import PipelineError
-from adknb.workflow.errors import PayloadError, SchemaVersionError
+from adknb.workflow.errors import (
+    AdapterError,
+    BudgetExceededError,
+    CircuitOpenError,
+    PayloadError,
+    QueueFullError,
+    SchemaVersionError,
+)
 
 _LONGEST_MESSAGE: Final = 2_000
 
@@ -107,6 +114,9 @@ _NETWORK: Final = (ErrorCategory.NETWORK, ErrorSeverity.HIGH, ErrorAction.RETRY)
 _MODEL: Final = (ErrorCategory.MODEL, ErrorSeverity.HIGH, ErrorAction.RETRY)
 
 DEFAULT_RULES: Final = (
+    _rule(ErrorCategory.RATE_LIMIT, ErrorSeverity.CRITICAL, ErrorAction.FAIL, BudgetExceededError),
+    _rule(ErrorCategory.NETWORK, ErrorSeverity.HIGH, ErrorAction.FAIL, CircuitOpenError),
+    _rule(*_RATE_LIMIT, QueueFullError),
     _rule(*_RATE_LIMIT, status=[429]),
     _rule(*_TIMEOUT, status=[408, 504]),
     _rule(*_MODEL, status=[500, 502, 503, 529]),
@@ -138,6 +148,7 @@ DEFAULT_RULES: Final = (
         NotSupported,
         ContextLengthError,
         StateValueError,
+        AdapterError,
         PayloadError,
         SchemaVersionError,
         UnicodeError,
@@ -150,7 +161,7 @@ DEFAULT_RULES: Final = (
     _rule(*_VALIDATION, pattern=r"invalid|validation|bad request"),
     _rule(*_NETWORK, pattern=r"connection (?:refused|reset|aborted|closed)|network (?:error|is unreachable)"),
 )
-"""Codes first, then types, then words. What none of them fits is `model` for a ModelError, else `tool`: high, `fail`."""
+"""Our own refusals, codes, types, then words. What none of them fits is `model` for a ModelError, else `tool`: high, `fail`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,11 @@ class SchemaVersionError(AdknbError):
         self.version = version
 
 
-class BudgetExceededError(AdknbError):
+class RefusedError(AdknbError):
+    """A call was not made, by a policy that stands before it. Nothing was sent, nothing is known of what would have come."""
+
+
+class BudgetExceededError(RefusedError):
     """A call was not made: its `needed` tokens are more than the `remaining` ones of the `limit`."""
 
     def __init__(self, message: str, needed: int, remaining: int, limit: int) -> None:
@@ -30,6 +34,26 @@ class BudgetExceededError(AdknbError):
         self.needed = needed
         self.remaining = remaining
         self.limit = limit
+
+
+class CircuitOpenError(RefusedError):
+    """A call was not made, because those before it failed; `retry_after` are the seconds until the next may be tried."""
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class QueueFullError(RefusedError):
+    """A task was not taken, because as many as may wait are waiting."""
+
+
+class AdapterError(AdknbError):
+    """A payload could not be converted, or is not what the next step needs."""
+
+
+class CacheError(AdknbError):
+    """The file of a result cache cannot be opened, or is somebody else's."""
 
 
 class StepFailedError(AdknbError):

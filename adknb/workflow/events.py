@@ -6,9 +6,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
+from adknb.core.usage import Usage
 from adknb.workflow.data import PipelineData, PipelineError
 
 StepAction: TypeAlias = Literal[
+    "run_started",  # of the run itself: step_index -1, step_name empty
+    "run_completed",
+    "run_failed",
     "started",  # an attempt begins
     "completed",  # the step has its output
     "skipped",  # its condition said no, or it failed under ErrorAction.SKIP: then with the error
@@ -30,7 +34,8 @@ class StepEvent:
 
     `step_index` counts from 0, `attempt` from 1 (0: before any). `data` is the step's input with `started` and its output with
     `completed`, `fallback` and `cache_hit`. `latency_ms` is the time of the attempt that ended, in milliseconds; `tokens` are
-    what it used, in and out; `wait` is in seconds; `detail` says why, where the action alone does not.
+    what it used, in and out, and `usage` has them apart where the model reported them; with a run's end both are the run's.
+    `wait` is in seconds; `detail` says why, where the action alone does not.
     """
 
     workflow: str
@@ -43,6 +48,7 @@ class StepEvent:
     data: PipelineData | None = None
     latency_ms: float = 0.0
     tokens: int = 0
+    usage: Usage | None = None
     wait: float = 0.0
     detail: str = ""
     at: datetime = field(default_factory=lambda: datetime.now(UTC))

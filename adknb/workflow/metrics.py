@@ -66,6 +66,8 @@ class MetricsObserver:
         self._lock = threading.Lock()
 
     def on_event(self, event: StepEvent) -> None:
+        if not event.step_name:  # of the run itself
+            return
         with self._lock:
             kept = self._kept.setdefault(event.step_name, _Kept())
             kept.actions[event.action] += 1

@@ -92,8 +92,8 @@ class LoggingObserver:
             self._logger.log(level, "%s", self._line(event))
 
     def _line(self, event: StepEvent) -> str:
-        said = [f"[{event.workflow}] step {event.step_name} {event.action}"]
-        if event.action == "completed":
+        said = [f"[{event.workflow}]", f"step {event.step_name} {event.action}" if event.step_name else event.action]
+        if event.action in ("completed", "run_completed"):
             said.append(f"in {event.latency_ms:,.0f} ms, {event.tokens:,} tokens")
         if event.attempt and event.error is not None:
             said.append(f"(attempt {event.attempt})")
