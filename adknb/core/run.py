@@ -54,6 +54,11 @@ class Session(views.Viewed):
     kept: object = None
 
     @property
+    def pending(self) -> pd.DataFrame:
+        """The long-running calls that wait for an answer, one row a call; `core.pending.pending_calls` gives the objects."""
+        return views.table(self, "pending")
+
+    @property
     def turns(self) -> list[Run]:
         """Each turn's current Run."""
         return [turn.run for turn in self.chain]
@@ -225,6 +230,11 @@ class Run(views.Viewed):
     def tokens(self) -> pd.DataFrame:
         """Where each step's tokens go, one row a request, one column a channel."""
         return views.table(self, "tokens")
+
+    @property
+    def pending(self) -> pd.DataFrame:
+        """The long-running calls of this run that had no answer when it ended, one row a call."""
+        return views.table(self, "pending")
 
     def prompt(self, name: str, request: int = 1) -> pd.DataFrame:
         """What the step's `request`-th call (from 1) was sent, one row a segment; joined they are what was sent."""
