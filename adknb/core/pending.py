@@ -24,6 +24,11 @@ class PendingCall(NamedTuple):
         return self.call.id or ""
 
 
+def listed(calls: Iterable[PendingCall]) -> str:
+    """`'call-1' (ask, asked by B)` of each."""
+    return ", ".join(f"{each.id!r} ({each.call.name}, asked by {each.event.author})" for each in calls)
+
+
 def long_running_calls(event: Event) -> list[FunctionCall]:
     """The event's calls whose tools go on after they returned (`Functions.hasPendingLongRunningCall`)."""
     ids = event.long_running_tool_ids

@@ -8,6 +8,7 @@ from typing import Any
 
 from adknb.core.content import Content
 from adknb.core.errors import RunStateError, near_names
+from adknb.core.pending import listed, pending_calls
 from adknb.core.run import JournalEntry, Run, RunConfig, Session
 from adknb.runtime import turns
 from adknb.runtime.context import Invocation
@@ -145,6 +146,11 @@ def _entries_before(run: Run, name: str) -> list[JournalEntry]:
 
 
 def _must_be_unfinished(run: Run) -> None:
+    if run.status == "waiting":
+        raise RunStateError(
+            f"run {run.id} waits for the answer to {listed(pending_calls(run.turn_events))}. Answer it: Runner.answer(…), in a "
+            "notebook %adk answer. That is a turn of its own."
+        )
     if run.status == "completed":
         raise RunStateError(
             f"run {run.id} is complete; there is no step left. Rewind it, run it from a step, or start a new run."

@@ -18,6 +18,7 @@ from adknb.runtime import turns
 from adknb.runtime.compose import run_node
 from adknb.runtime.context import Invocation, InvocationContext, RunNode
 from adknb.runtime.journal import Journal, Paused
+from adknb.runtime.resume_notes import on_message
 from adknb.runtime.routing import first_node
 from adknb.runtime.tree import LlmNode, Node
 
@@ -64,6 +65,8 @@ class Engine:
         run.status = "running"
         replayed = invocation.journal.replayed_ids
         started = invocation.clock()
+        if self.resumable and run.past:
+            run.notes += on_message(self.tree, run)
         try:
             node = first_node(self.tree, run.message, run.session.history, self.resumable)
             async with aclosing(self.run_node(InvocationContext(invocation, node))) as events:

@@ -9,24 +9,22 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from adknb.core.events import Event
-from adknb.core.specs import LoopAgent, SequentialAgent
+from adknb.core.specs import LoopAgent
 from adknb.rules.resumable import first_child, pauses
 from adknb.runtime.context import InvocationContext
+from adknb.runtime.resume_notes import on_start, ran_once
+from adknb.runtime.resume_place import history_now
 from adknb.runtime.tree import Node
-
-
-def entry(asker: Node) -> Node:
-    """Where an answer to the agent's call enters the tree: its topmost ancestor through sequentials alone."""
-    node = asker
-    while node.parent is not None and isinstance(node.parent.agent, SequentialAgent):
-        node = node.parent
-    return node
 
 
 async def run_children(context: InvocationContext) -> AsyncGenerator[Event]:
     """A sequential's children from the one that an answer goes to, up to the one that asks."""
     children = context.node.children
-    place = first_child([child.agent for child in children], _history_now(context))
+    history = history_now(context)
+    place = first_child([child.agent for child in children], history)
+    note = on_start(context, history, place)
+    if note is not None:
+        context.invocation.run.notes.append(note)
     async with aclosing(_run_until_asked(context, children[place:])) as events:
         async for event in events:
             yield event
@@ -47,6 +45,8 @@ async def run_loop(context: InvocationContext, agent: LoopAgent) -> AsyncGenerat
                 if event.actions.escalate:
                     return
         if agent.max_iterations is not None and iteration >= agent.max_iterations:
+            if iteration > agent.max_iterations:
+                context.invocation.run.notes.append(ran_once(context.node))
             return
         await asyncio.sleep(0)  # a loop whose agents do nothing must still be stoppable
 
@@ -61,15 +61,3 @@ async def _run_until_asked(context: InvocationContext, children: Sequence[Node])
                 yield event
         if waits:
             return
-
-
-def _history_now(context: InvocationContext) -> list[Event]:
-    """The session's events up to the newest that this run has reached.
-
-    While a run that goes on replays its steps, the session holds the events of the later ones already.
-    """
-    run, history = context.invocation.run, context.session.history
-    newest = next((entry.events[-1] for entry in reversed(run.journal) if entry.events), run.turn_events[0])
-    if history[-1] is newest:
-        return history
-    return history[: history.index(newest) + 1]

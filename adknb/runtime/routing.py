@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from adknb.core.content import Content
 from adknb.core.events import USER, Event
-from adknb.runtime.resumable import entry
+from adknb.runtime.resume_place import entry
 from adknb.runtime.tree import LlmNode, Node
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
 from adknb.core.content import Content
-from adknb.core.errors import RunStateError, SpecError, StaleSessionError
+from adknb.core.errors import RunStateError, SpecError, StaleSessionError, near_names
 from adknb.core.events import Event
 from adknb.core.protocols import ArtifactService, KeepsTurns, Model, SessionService
 from adknb.core.run import Run, RunConfig, Session
@@ -15,6 +15,7 @@ from adknb.core.specs import BaseAgent
 from adknb.rules.base import Rules
 from adknb.rules.resumable import check_resumable
 from adknb.runtime import branch, turns
+from adknb.runtime.answers import answer_of, find_call
 from adknb.runtime.artifacts import InMemoryArtifactService
 from adknb.runtime.context import Invocation
 from adknb.runtime.engine import Engine
@@ -38,14 +39,16 @@ class Runner:
     `model` (a name or object) answers for agents that name none. `models` answers instead of the agents' own: one for all
     of them, or a map of agent names; the prompts stay those of the model that the agent names. `rules` is `java`, `go`,
     `go_fixed`, `js`, or `python`: the real google-adk runs it (extra `adk`), as it does its own agents, which `root` may
-    be, too. `strategy` is a context strategy (see `strategies.as_strategy`). Without a `session_service` each run
-    without a session gets a fresh one in memory, with fresh `app:` and `user:` values. `temp_keys` is `discard` (the SDK's
+    be, too. `strategy` is a context strategy (see `strategies.as_strategy`). `session_service` keeps the sessions; the URL of
+    a database will do (`sqlite:///tickets.db`). Without one, each run without a session gets a fresh one in memory, with
+    fresh `app:` and `user:` values. `temp_keys` is `discard` (the SDK's
     contract), `keep` (what ADK Java's in-memory service really does) or `restore` (back to those that the session was made
-    with, as in ADK Go); without it, what the rules say. `observer` is called with the Run whenever a step starts and an
+    with, as in ADK Go); without it, what the rules say. With `resumable` a run ends, `waiting`, at a long-running call, and
+    `answer` goes on at that agent (ADK Java's resumable mode). `observer` is called with the Run whenever a step starts and an
     event comes. `resolve` makes a model of what `model` and `models` say, where that is not to be as usual.
 
     Raises `AgentNameError` for names that the rules do not allow, `SpecError` for agents that `models` or `strategy` name
-    and that there are not.
+    and that there are not, `NotSupported` for `resumable` under other rules than Java's.
     """
 
     def __init__(
@@ -173,6 +176,55 @@ class Runner:
             async for event in events:
                 yield event
 
+    # answers to long-running calls (see answers.py)
+
+    def answer(
+        self,
+        call: str | None,
+        response: Any,
+        *,
+        session: Session | str | None = None,
+        user_id: str = "user",
+        config: RunConfig | None = None,
+        pause: bool = False,
+    ) -> Run:
+        """Answer a long-running call, as a new turn, and return its Run.
+
+        `call` is the call's id or its beginning, or the tool's name where one call of it waits; None for the only one that
+        waits. `response` is JSON; what is no object becomes `{"result": …}`. `session` is that of the last run unless it is
+        given. With `resumable` the steps after the one that asked run too, else that agent alone.
+
+        Raises `UnknownCallError`, `RunStateError` when nothing waits, `StateValueError` when the response is no JSON.
+        """
+        return self._run_sync(
+            lambda: self.answer_async(call, response, session=session, user_id=user_id, config=config, pause=pause)
+        )
+
+    async def answer_async(
+        self,
+        call: str | None,
+        response: Any,
+        *,
+        session: Session | str | None = None,
+        user_id: str = "user",
+        config: RunConfig | None = None,
+        pause: bool = False,
+    ) -> Run:
+        """`answer`, awaited."""
+        return await self._answer([(call, response)], session, user_id, config, pause)
+
+    def answer_all(
+        self,
+        responses: Mapping[str, Any],
+        *,
+        session: Session | str | None = None,
+        user_id: str = "user",
+        config: RunConfig | None = None,
+        pause: bool = False,
+    ) -> Run:
+        """`answer` for several calls, in one message and so in one turn: `responses` has the answer to each call."""
+        return self._run_sync(lambda: self._answer(list(responses.items()), session, user_id, config, pause))
+
     # parts of a turn (see branch.py)
 
     def step(self, run: Run, name: str | None = None, *, trial: bool = False) -> Run:
@@ -277,6 +329,35 @@ class Runner:
         if found is not None:
             return found
         return await self._engine.sessions.create_session(app_name=self.app_name, user_id=user_id, session_id=session)
+
+    async def _answer(
+        self,
+        responses: Sequence[tuple[str | None, Any]],
+        session: Session | str | None,
+        user_id: str,
+        config: RunConfig | None,
+        pause: bool,
+    ) -> Run:
+        found = await self._session_to_answer(session, user_id)
+        answers = [answer_of(find_call(found.history, call), said, self.rules) for call, said in responses]
+        place = session if isinstance(session, str) else found
+        return await self.run_async(answers, session=place, user_id=user_id, config=config, pause=pause)
+
+    async def _session_to_answer(self, session: Session | str | None, user_id: str) -> Session:
+        if session is None:
+            if self.last_run is None:
+                raise RunStateError("this Runner ran nothing yet: say whose call is answered, answer(…, session=…).")
+            return self.last_run.session
+        if not isinstance(session, str):
+            return await self._find_session(session, user_id)
+        services = self._engine.sessions
+        found = await services.get_session(app_name=self.app_name, user_id=user_id, session_id=session)
+        if found is None:
+            known = [each.id for each in await services.list_sessions(app_name=self.app_name, user_id=user_id)]
+            raise RunStateError(
+                f"app {self.app_name!r} has no session {session!r} of user {user_id!r}.{near_names(session, known)}"
+            )
+        return found
 
     def _run_sync(self, work: Callable[[], Coroutine[Any, Any, Run]]) -> Run:
         try:

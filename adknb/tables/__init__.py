@@ -12,14 +12,18 @@ from adknb.analysis.freshness import Ledger
 from adknb.compare.comparison import Comparison
 from adknb.compare.dry import PromptComparison
 from adknb.compare.portability import Portability
+from adknb.core.pending import pending_calls
 from adknb.core.protocols import TokenCounter
 from adknb.core.run import Run, Session
 from adknb.core.views import register_table
+from adknb.sessions.adk_database import AdkSessions
 from adknb.tables import lab
+from adknb.tables.adk_sessions import ADK_SESSIONS, adk_session_rows
 from adknb.tables.checks import CONTRACT, LINT, contract_rows, lint_rows
 from adknb.tables.comparison import PROMPTS, comparison_rows
 from adknb.tables.events import EVENTS, event_rows
 from adknb.tables.frame import Kind, frame
+from adknb.tables.pending import PENDING, pending_rows
 from adknb.tables.portability import PORTABILITY, portability_rows
 from adknb.tables.prompt import PROMPT, find_request, prompt_rows
 from adknb.tables.session import TURNS, session_event_rows, session_history_rows, session_state_rows, turn_rows
@@ -65,17 +69,23 @@ def prompt(run: Run, name: str, request: int = 1, counter: TokenCounter | None =
     return frame(prompt_rows(ledger, step, request, made_of), PROMPT)
 
 
+def pending(run: Run) -> pd.DataFrame:
+    return frame(pending_rows(pending_calls(run.turn_events)), PENDING)
+
+
 def register() -> None:
     """Give every result its tables."""
-    for function in (state, state_history, events, steps, tokens, prompt):
+    for function in (state, state_history, events, steps, tokens, prompt, pending):
         register_table(Run, function.__name__, function)
     register_table(Session, "turns", lambda session: frame(turn_rows(session, default_counter()), TURNS))
     register_table(Session, "state", lambda session: frame(session_state_rows(session, default_counter()), STATE))
     register_table(Session, "state_history", lambda session: frame(session_history_rows(session), STATE_HISTORY))
     register_table(Session, "events", lambda session: frame(session_event_rows(session), EVENTS))
+    register_table(Session, "pending", lambda session: frame(pending_rows(pending_calls(session.history)), PENDING))
     register_table(Contract, "contract", lambda contract: frame(contract_rows(contract), CONTRACT))
     register_table(Lint, "lint", lambda lint: frame(lint_rows(lint), LINT))
     register_table(Portability, "portability", lambda result: frame(portability_rows(result), PORTABILITY))
     for table in (lab.rows, lab.summary, lab.tokens, lab.twice, lab.flips, lab.by_input, lab.encodable):
         register_table(Comparison, table.__name__, table)
+    register_table(AdkSessions, "sessions", lambda sessions: frame(adk_session_rows(sessions), ADK_SESSIONS))
     register_table(PromptComparison, "prompts", lambda comparison: frame(comparison_rows(comparison), PROMPTS))
