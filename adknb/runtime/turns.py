@@ -154,6 +154,7 @@ def detached(run: Run) -> Session:
         list(session.chain[: run.turn]),
         scopes,
         is_copy=True,
+        kept=session.kept,
     )
 
 

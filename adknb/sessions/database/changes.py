@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,18 +16,25 @@ from adknb.sessions.database.shared import SharedValues
 from adknb.sessions.database.texts import as_column, as_json
 from adknb.sessions.database.turn_changes import turn_change
 from adknb.sessions.database.writes import Row, Write
+from adknb.sessions.run_documents import Changes, RunDocuments
 
 
 @dataclass(slots=True, eq=False)
 class Kept:
     """What a service knows of a session that it gave out: its row, the last place in its log, the turns that are stored, of
-    each run the status that is stored and when it began, and the run that was under way when it was stored last."""
+    each run the status that is stored and when it began, and the run that was under way when it was stored last.
+
+    `all_runs` are the session's runs by their id, in the order in which they began: those that were put aside and trials
+    too.
+    """
 
     database: Database
     number: int
     seq: int
     chain: list[Turn]
-    runs: dict[str, tuple[str, float]]
+    statuses: dict[str, tuple[str, float]]
+    all_runs: dict[str, Run]
+    documents: RunDocuments
     under_way: Run | None = None
 
 
@@ -50,14 +57,19 @@ class Change:
     kept: Kept
     chain: list[Turn]
     under_way: Run | None
+    documents: list[tuple[Run, Changes]]
     app: SharedValues
     user: SharedValues
 
     def note_stored(self) -> None:
-        self.kept.seq += len(self.write.log)
-        self.kept.chain = self.chain
-        self.kept.under_way = self.under_way
-        self.kept.runs.update((row["run"], (row["status"], row["begun"])) for row in self.write.runs)
+        kept = self.kept
+        kept.seq += len(self.write.log)
+        kept.chain = self.chain
+        kept.under_way = self.under_way
+        for run, changes in self.documents:
+            kept.documents.stored(run, changes)
+            kept.all_runs[run.id] = run
+        kept.statuses.update((row["run"], (row["status"], row["begun"])) for row in self.write.runs)
         self.app.note_stored(self.write.app_values)
         self.user.note_stored(self.write.user_values)
 
@@ -67,17 +79,19 @@ def change_of(
 ) -> Change:
     """The events, and what else changed in the session: its turns, their runs, shared values that were taken back."""
     app, user = shared
-    deltas = [event.actions.state_delta for event in events if event.actions.state_delta]
+    write = Write(kept.number, session.id, session.app_name, session.user_id, writer, kept.seq)
+    if session.is_copy:
+        change = Change(write, kept, kept.chain, kept.under_way, [], app, user)
+        _add_runs(change, [turn.run for turn in session.chain if turn.run.session is session], None, ())
+        return change
     chain = _chain(session)
-    now = time.time()
-    write = Write(
-        kept.number, session.id, session.app_name, session.user_id, writer, kept.seq,
-        log=_log(session, kept, events, chain, writer, now),
-        runs=_runs(session, kept, chain, now),
-        app_values=app.changes(deltas, APP_PREFIX),
-        user_values=user.changes(deltas, USER_PREFIX),
-    )  # fmt: skip
-    return Change(write, kept, chain, session.under_way, app, user)
+    change = Change(write, kept, chain, session.under_way, [], app, user)
+    deltas = [event.actions.state_delta for event in events if event.actions.state_delta]
+    write.log = _log(session, kept, events, chain, writer)
+    write.app_values = app.changes(deltas, APP_PREFIX)
+    write.user_values = user.changes(deltas, USER_PREFIX)
+    _add_runs(change, _touched(session, kept, chain), session.under_way, events)
+    return change
 
 
 def apply_events(session: Session, events: Sequence[Event]) -> None:
@@ -100,11 +114,10 @@ def _chain(session: Session) -> list[Turn]:
     return list(session.chain)
 
 
-def _log(
-    session: Session, kept: Kept, events: Sequence[Event], chain: list[Turn], writer: str, now: float
-) -> list[Row]:
+def _log(session: Session, kept: Kept, events: Sequence[Event], chain: list[Turn], writer: str) -> list[Row]:
     run = session.under_way
-    common = {"session": kept.number, "writer": writer, "run": run.id if run is not None else None, "at": now}
+    run_id = as_column(run.id) if run is not None else None
+    common = {"session": kept.number, "writer": writer, "run": run_id, "at": time.time()}
     texts: list[str | None] = [_text(event) for event in events]
     turns = None if kept.chain == chain else turn_change(kept.chain, chain)
     if turns is not None and not texts:
@@ -125,13 +138,19 @@ def _text(event: Event) -> str:
     return as_json(data)
 
 
-def _runs(session: Session, kept: Kept, chain: list[Turn], now: float) -> list[Row]:
-    changed: list[Row] = []
-    for run in _touched(session, kept, chain):
-        status, begun = kept.runs.get(run.id, ("", now))
+def _add_runs(change: Change, runs: Iterable[Run], under_way: Run | None, coming: Sequence[Event]) -> None:
+    write, kept = change.write, change.kept
+    blobs: dict[str, str] = {}
+    for run in runs:
+        changes = kept.documents.changes(run, coming if run is under_way else ())
+        change.documents.append((run, changes))
+        blobs.update(changes.blobs)
+        write.parts.extend({"session": write.session, **part._asdict()} for part in changes.parts)
+        name = as_column(run.id)
+        status, begun = kept.statuses.get(name, ("", time.time()))
         if run.status != status:
-            changed.append({"session": kept.number, "run": as_column(run.id), "status": run.status, "begun": begun})
-    return changed
+            write.runs.append({"session": write.session, "run": name, "status": run.status, "begun": begun})
+    write.blobs = [{"session": write.session, "hash": name, "data": data} for name, data in blobs.items()]
 
 
 def _touched(session: Session, kept: Kept, chain: list[Turn]) -> list[Run]:

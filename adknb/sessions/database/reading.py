@@ -14,8 +14,10 @@ from adknb.core.events import Event
 from adknb.core.run import Run, Session, Turn
 from adknb.core.state import APP_PREFIX, USER_PREFIX, Scopes, apply_delta
 from adknb.sessions.database.tables import APP_VALUES, BLOBS, LOG, RUN_PARTS, RUNS, SESSIONS, USER_VALUES
-from adknb.sessions.database.texts import as_column
+from adknb.sessions.database.texts import as_column, from_column
 from adknb.sessions.database.turn_changes import TurnChange, TurnNames
+from adknb.sessions.run_documents import RunDocuments
+from adknb.sessions.run_reader import RunPart
 
 
 class Identity(NamedTuple):
@@ -47,7 +49,7 @@ class SessionRows:
     state: str
     log: Sequence[tuple[str | None, str | None, str | None]]
     runs: Mapping[str, tuple[str, float]]
-    parts: Sequence[tuple[str, str, int, str]]
+    parts: Sequence[RunPart]
     blobs: Mapping[str, str]
 
 
@@ -68,8 +70,9 @@ def read_rows(connection: Connection, place: Position) -> SessionRows:
     runs = select(RUNS.c.run, RUNS.c.status, RUNS.c.begun).where(RUNS.c.session == number).order_by(RUNS.c.begun)
     parts = (
         select(RUN_PARTS.c.run, RUN_PARTS.c.part, RUN_PARTS.c.number, RUN_PARTS.c.data)
+        .join(RUNS, (RUNS.c.session == RUN_PARTS.c.session) & (RUNS.c.run == RUN_PARTS.c.run))
         .where(RUN_PARTS.c.session == number)
-        .order_by(RUN_PARTS.c.run, RUN_PARTS.c.part, RUN_PARTS.c.number)
+        .order_by(RUNS.c.begun, RUN_PARTS.c.run, RUN_PARTS.c.part, RUN_PARTS.c.number)
     )
     blobs = select(BLOBS.c.hash, BLOBS.c.data).where(BLOBS.c.session == number)
     return SessionRows(
@@ -77,7 +80,7 @@ def read_rows(connection: Connection, place: Position) -> SessionRows:
         state,
         [tuple(row) for row in connection.execute(log)],
         {run: (status, begun) for run, status, begun in connection.execute(runs)},
-        [tuple(row) for row in connection.execute(parts)],
+        [RunPart(from_column(run), *rest) for run, *rest in connection.execute(parts)],
         dict(tuple(row) for row in connection.execute(blobs)),
     )
 
@@ -92,25 +95,26 @@ def read_shared(connection: Connection, app: str, user: str) -> SharedRows:
     )
 
 
-def build(identity: Identity, rows: SessionRows, scopes: Scopes) -> Session:
-    """Raises `SessionStoreError` for rows that hold no session."""
+def build(
+    identity: Identity, rows: SessionRows, scopes: Scopes, documents: RunDocuments
+) -> tuple[Session, dict[str, Run]]:
+    """The session, and every run that was kept of it. Raises `SessionStoreError` for rows that hold no session."""
     session = Session(identity.id, identity.app, identity.user, scopes=scopes)
     try:
-        _fill(session, rows)
+        return session, _fill(session, rows, documents)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SessionStoreError(
             f"session {identity.id!r} cannot be read: its rows are damaged ({type(error).__name__}: {error}). They were left "
             "as they are; the other sessions can be read."
         ) from error
-    return session
 
 
-def _fill(session: Session, rows: SessionRows) -> None:
+def _fill(session: Session, rows: SessionRows, documents: RunDocuments) -> dict[str, Run]:
     texts = [event for _, event, _ in rows.log if event is not None]
     session.events = [Event.from_dict(data) for data in json.loads(f"[{','.join(texts)}]")]
     by_id = {event.id: event for event in session.events}
     names, tail = _turns(rows, iter(session.events))
-    runs: dict[str, Run] = {}
+    runs = documents.read_runs(rows.parts, rows.blobs, session, by_id)
     for name in names:
         run = runs[name.run]
         lead = [by_id[event] for event in name.lead]
@@ -120,6 +124,7 @@ def _fill(session: Session, rows: SessionRows) -> None:
         session.chain.append(Turn(run, lead, session.chain[-1] if session.chain else None))
     session.history.extend(tail)
     session.state = _state(json.loads(rows.state), session)
+    return runs
 
 
 def _turns(rows: SessionRows, events: Any) -> tuple[list[TurnNames], list[Event]]:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from adknb.core.errors import RunStateError, StaleSessionError
 from adknb.core.events import Event, new_id
 from adknb.core.protocols import Note
-from adknb.core.run import Session
+from adknb.core.run import Run, Session
 from adknb.core.state import TEMP_PREFIX, Scopes
 from adknb.sessions.database import reading
 from adknb.sessions.database.address import address
@@ -26,6 +26,7 @@ from adknb.sessions.database.tables import NOTES, SESSIONS
 from adknb.sessions.database.texts import as_json, from_column
 from adknb.sessions.database.upsert import upsert
 from adknb.sessions.database.writers import writer_name
+from adknb.sessions.run_documents import RunDocuments
 
 
 class DatabaseSessionService:
@@ -47,6 +48,7 @@ class DatabaseSessionService:
         self.conflicts = 0
         self.writer = writer_name()
         self._database = Database(address(url), synchronous, wait)
+        self._documents = RunDocuments()
         self._live: weakref.WeakValueDictionary[Identity, Session] = weakref.WeakValueDictionary()
         self._app: dict[str, SharedValues] = {}
         self._user: dict[tuple[str, str], SharedValues] = {}
@@ -75,7 +77,7 @@ class DatabaseSessionService:
         number, shared = await self._database.write(create)
         session = Session(identity.id, app_name, user_id, dict(state or {}), scopes=self._refreshed(identity, shared))
         session.scopes.merge_into(session.state)
-        return self._keep(identity, session, Kept(self._database, number, 0, [], {}))
+        return self._keep(identity, session, Kept(self._database, number, 0, [], {}, {}, self._documents))
 
     async def get_session(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
         """The session as it is stored now; None when there is none.
@@ -105,8 +107,8 @@ class DatabaseSessionService:
             session = cast("Session", live)
             scopes.merge_into(session.state)
             return session
-        session = reading.build(identity, rows, scopes)
-        kept = Kept(self._database, *rows.position, list(session.chain), dict(rows.runs))
+        session, runs = reading.build(identity, rows, scopes, self._documents)
+        kept = Kept(self._database, *rows.position, list(session.chain), dict(rows.runs), runs, self._documents)
         return self._keep(identity, session, kept)
 
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> list[Session]:
@@ -142,12 +144,16 @@ class DatabaseSessionService:
         await self._store(change, lambda: apply_events(session, events))
 
     async def save(self, session: Session) -> None:
-        """Make durable what changed in the session beside its events; nothing when nothing did."""
-        if session.is_copy:
-            return
+        """Make durable what changed in the session beside its events; nothing when nothing did. Of a copy to try things on
+        it stores the run."""
         change = self._change(session, kept_of(session, self._database), [])
         if not change.write.is_empty():
             await self._store(change, lambda: None)
+
+    def runs(self, session: Session) -> list[Run]:
+        """Every run that is kept of the session, in the order in which they began: those that were put aside and trials
+        too."""
+        return list(kept_of(session, self._database).all_runs.values())
 
     async def put_notes(self, notes: Sequence[Note]) -> None:
         rows = [note_row(note) for note in notes]

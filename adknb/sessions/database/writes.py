@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from adknb.core.errors import StaleSessionError
 from adknb.sessions.database.shared import Changes, rows_of
 from adknb.sessions.database.tables import APP_VALUES, BLOBS, LOG, NOTES, RUN_PARTS, RUNS, SESSIONS, USER_VALUES
 from adknb.sessions.database.texts import as_column
-from adknb.sessions.database.upsert import upsert
+from adknb.sessions.database.upsert import insert_missing, upsert
 
 Row = dict[str, Any]
 _INSERT: Final = insert(LOG)
@@ -46,7 +45,7 @@ class Write:
         """Raises `StaleSessionError` when somebody else wrote to the session, or deleted it."""
         if self.log and not self._claim(connection):
             return
-        upsert(connection, BLOBS, self.blobs)
+        insert_missing(connection, BLOBS, self.blobs)
         upsert(connection, RUN_PARTS, self.parts)
         upsert(connection, RUNS, self.runs)
         app = {"app": as_column(self.app)}
@@ -96,10 +95,3 @@ def _change(connection: Connection, table: Table, changes: Changes, owner: dict[
     if gone:
         statement = delete(table).where(*(table.c[name] == bindparam(f"the_{name}") for name in gone[0]))
         connection.execute(statement, [{f"the_{name}": value for name, value in row.items()} for row in gone])
-
-
-def part_rows(session: int, parts: Sequence[tuple[str, str, int, str]]) -> list[Row]:
-    return [
-        {"session": session, "run": run, "part": part, "number": number, "data": data}
-        for run, part, number, data in parts
-    ]
