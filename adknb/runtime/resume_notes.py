@@ -44,8 +44,8 @@ def _on_answer(root: Node, past: Sequence[Event], asked: Sequence[PendingCall], 
     if waiting:
         yield (
             f"{len(waiting)} more {'call waits' if len(waiting) == 1 else 'calls wait'} "
-            f"({', '.join(f'{call.call.name} of {call.event.author}' for call in waiting)}): ADK goes on without, and the "
-            "answer runs the steps behind the call again"
+            f"({', '.join(f'{call.call.name} of {call.event.author}' for call in waiting)}): ADK goes on without; answered "
+            "later, that agent and what follows it run once more"
         )
     newest = next((event for event in reversed(past) if any(call.id in ids for call in event.function_calls)), None)
     if newest is not None:

@@ -44,7 +44,7 @@ def test_one_answer_of_two() -> None:
     bench = runner(B=[[asks(id="call-1"), asks(id="call-2")]])
     bench.run("go")
     assert bench.answer("call-1", "yes").notes == [
-        "1 more call waits (ask of B): ADK goes on without, and the answer runs the steps behind the call again"
+        "1 more call waits (ask of B): ADK goes on without; answered later, that agent and what follows it run once more"
     ]
 
 

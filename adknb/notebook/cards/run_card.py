@@ -13,6 +13,7 @@ from adknb.notebook.cards import text
 from adknb.notebook.cards.error_card import error_box, error_text
 from adknb.notebook.cards.html import block, box, card, chip, cut, div, head, heading, span, table
 from adknb.notebook.cards.state_table import state_html, state_text
+from adknb.notebook.cards.waiting import waiting_lines
 from adknb.notebook.cards.words import counted, duration
 from adknb.tables.frame import Row
 from adknb.tables.session import message_text
@@ -58,7 +59,7 @@ class Facts:
         return [*facts, *filter(None, [self.run.label]), f"run {self.run.id}"]
 
     def warnings(self) -> list[str]:
-        """One sentence for each old value that steps read, then the run's own notes."""
+        """One sentence for each call that waits and each old value that steps read, then the run's own notes."""
         readers: dict[Write, list[str]] = {}
         for read in self.ledger.reads:
             if read.stale and read.write is not None and read.step.name not in readers.setdefault(read.write, []):
@@ -69,7 +70,7 @@ class Facts:
             for write, names in readers.items()
         ]
         replaced = ["An earlier turn of this session was replaced after this run."] if self.run.stale else []
-        return [*stale, *replaced, *self.run.notes]
+        return [*waiting_lines(self.run), *stale, *replaced, *self.run.notes]
 
     def wrote(self, step: StepRun) -> list[str]:
         """`triage → DraftAgent, PolicyCheckAgent` for each key; without the arrow when no placeholder read it."""

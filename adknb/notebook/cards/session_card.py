@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from adknb.core.escape import one_line
+from adknb.core.pending import pending_calls
 from adknb.core.run import Session
 from adknb.notebook.cards import text
-from adknb.notebook.cards.html import card, chip, cut, head, span, table
+from adknb.notebook.cards.html import box, card, chip, cut, head, span, table
 from adknb.notebook.cards.run_card import STATUS_KINDS
 from adknb.notebook.cards.state_table import state_html, state_text
+from adknb.notebook.cards.waiting import waiting
 from adknb.notebook.cards.words import counted, duration
 from adknb.tables.session import session_state_rows, turn_rows
 from adknb.tokens.counter import default_counter
@@ -35,8 +37,10 @@ def session_html(session: Session) -> str:
         ]
         for row in turn_rows(session, default_counter())
     ]
+    waits = pending_calls(session.history)
     return card(
         head(f"Session {session.id}", span(_summary(session), "adknb-dim")),
+        *(box(cut(waiting(each, len(waits) == 1), 300), "warn") for each in waits),
         table(_TURN_COLUMNS, turns) if turns else "",
         state_html(session_state_rows(session, default_counter())),
     )
@@ -48,7 +52,9 @@ def session_text(session: Session) -> str:
          f"{row['input_tokens']:,}", f"{row['output_tokens']:,}", row["stale"]]
         for row in turn_rows(session, default_counter())
     ]  # fmt: skip
+    waits = pending_calls(session.history)
     lines = [one_line(f"Session {session.id} · {_summary(session)}", 300)]
+    lines.extend(f"! {one_line(waiting(each, len(waits) == 1), 400)}" for each in waits)
     if rows:
         lines.extend(["", text.columns([name for name, _ in _TURN_COLUMNS], rows, right=(0, 4, 5, 6, 7), limit=40)])
     state = session_state_rows(session, default_counter())
