@@ -9,17 +9,20 @@ from dataclasses import replace
 from typing import Any
 
 from adknb.compare.comparison import Comparison
-from adknb.core.errors import RunStateError, SpecError, near_names
+from adknb.core.errors import RunStateError, SpecError, StaleSessionError, near_names
 from adknb.core.run import Run, Session
 from adknb.core.specs import BaseAgent
 from adknb.notebook.answering import Answering
+from adknb.notebook.bench_documents import Contents
+from adknb.notebook.bench_home import Home
+from adknb.notebook.bench_notes import Kept
 from adknb.notebook.pipelines import Pipeline
 from adknb.notebook.records import Record, Settings, find_record
 from adknb.notebook.undo import UNDO_LIMIT, SessionMark, Snapshot
 from adknb.notebook.variables import Variables, is_agent
 from adknb.runtime.interrupts import Held
 from adknb.runtime.runner import as_root
-from adknb.sessions.memory import InMemorySessionService
+from adknb.runtime.sync import run_sync
 
 
 class ChangingBench:
@@ -31,12 +34,10 @@ class ChangingBench:
         self.settings = Settings()
         self.records: tuple[Record, ...] = ()
         self.current: str | None = None
-        self.sessions: dict[str, Session] = {}
         self.observer: Callable[[Run], object] | None = None
         self.newest: Run | Comparison | None = None
         """What the last cell that ran something left."""
-        self._service = InMemorySessionService()
-        self._undo: list[Snapshot] = []
+        self._memory = self._home = Home()
         self._lock = threading.Lock()
         self._variables = Variables()
         self.answering = Answering()
@@ -53,6 +54,15 @@ class ChangingBench:
     def last(self) -> Run | None:
         """The newest run; None before the first."""
         return self.records[-1].run if self.records else None
+
+    @property
+    def sessions(self) -> dict[str, Session]:
+        """The sessions that have a name on this bench."""
+        return self._home.sessions
+
+    @property
+    def _undo(self) -> list[Snapshot]:
+        return self._home.undo
 
     @property
     def last_change(self) -> str:
@@ -92,12 +102,15 @@ class ChangingBench:
     def undo(self) -> str:
         """Take the last change back and say what it was. Raises `RunStateError` when there is none."""
         with self.busy():
+            self._check()
             if not self._undo:
                 raise RunStateError(
                     "there is nothing to undo: nothing was written, run or set since the notebook began"
                 )
             snapshot = self._undo.pop()
             self._restore(snapshot)
+            if self._home.notes is not None:
+                run_sync(self._home.notes.log.take_back)
         return snapshot.label
 
     def refresh(self) -> None:
@@ -119,14 +132,15 @@ class ChangingBench:
     def change(self, label: str) -> Iterator[None]:
         """Around a change: it can be undone, and when it fails nothing has happened."""
         with self.busy():
+            self._check()
             snapshot = self._snapshot(None)
             try:
                 yield
                 self._bind()
+                self._remember(snapshot, label)
             except BaseException:
                 self._restore(snapshot)
                 raise
-            self._remember(snapshot, label)
 
     def note_comparison(self, comparison: Comparison, last: Record | None) -> None:
         """Note a comparison, within a `change`. Its last run is the bench's last, unless the bench has it already."""
@@ -144,24 +158,57 @@ class ChangingBench:
             if self.current not in self.pipelines:
                 self.current = next(iter(self.pipelines), None)
 
-    def _snapshot(self, session: Session | None) -> Snapshot:
+    def _snapshot(self, session: Session | None, home: Home | None = None) -> Snapshot:
+        """The bench now. `home` is where the session lives, when that is not where the bench's do."""
         return Snapshot(
             "", dict(self.pipelines), self.settings, self.records, self.current, dict(self.sessions),
-            self._service.shared_values(), SessionMark.of(session) if session is not None else None, self.newest,
+            (home or self._home).shared_values(), SessionMark.of(session) if session is not None else None, self.newest,
+            home,
         )  # fmt: skip
 
-    def _remember(self, snapshot: Snapshot, label: str) -> None:
-        self._undo.append(replace(snapshot, label=label))
+    def _remember(self, snapshot: Snapshot, label: str, is_noted: bool = False) -> None:
+        """The change can be undone from now on, in another kernel too where the bench is kept."""
+        snapshot = replace(snapshot, label=label)
+        if self._home.notes is not None and not is_noted:
+            change = self._home.notes.change(snapshot, Contents.of(self))
+            log = self._home.notes.log
+            run_sync(lambda: log.add(change))
+        self._undo.append(snapshot)
         del self._undo[:-UNDO_LIMIT]
 
     def _restore(self, snapshot: Snapshot) -> None:
         self.pipelines = dict(snapshot.pipelines)
         self.settings, self.records, self.current = snapshot.settings, snapshot.records, snapshot.current
-        self.sessions, self.newest = dict(snapshot.sessions), snapshot.newest
+        self._home.sessions, self.newest = dict(snapshot.sessions), snapshot.newest
         if snapshot.mark is not None:
             snapshot.mark.restore()
-        self._service.restore_shared_values(snapshot.shared)
+        (snapshot.home or self._home).settle(snapshot)
         self._bind()
+
+    def _check(self) -> None:
+        """Raise `StaleSessionError` when another kernel changed the bench, which is read again then."""
+        notes = self._home.notes
+        if notes is not None:
+            try:
+                run_sync(notes.log.check)
+            except StaleSessionError:
+                self._read(self._home)
+                raise
+
+    def _read(self, home: Home) -> tuple[str, ...]:
+        """Make the bench what is kept of it at `home`; returns what there is to say about that."""
+        if home.notes is None:
+            kept = Kept(replace(Contents.of(self), records=home.records, sessions=home.sessions), home.undo)
+        else:
+            kept = run_sync(home.notes.read)
+        self._home.records, self._home = self.records, home
+        contents = kept.contents
+        self.pipelines, self.settings = dict(contents.pipelines), contents.settings
+        self.records, self.current = contents.records, contents.current
+        home.sessions, home.undo = dict(contents.sessions), kept.undo
+        self.newest = self.last
+        self._bind()
+        return kept.remarks
 
     def _bind(self) -> None:
         self.hidden = self._variables.bind(self.namespace, self.pipelines.values(), self.current)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from adknb.core.json_values import copied, fault
 from adknb.core.run import Run, Session
@@ -32,6 +32,25 @@ class Identity(NamedTuple):
         return Identity(session.app_name, session.user_id, session.id)
 
 
+class HasContents(Protocol):
+    """The bench, or what it was before a change."""
+
+    @property
+    def pipelines(self) -> Mapping[str, Pipeline]: ...
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def records(self) -> tuple[Record, ...]: ...
+
+    @property
+    def current(self) -> str | None: ...
+
+    @property
+    def sessions(self) -> Mapping[str, Session]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Contents:
     """What of the bench is kept."""
@@ -42,6 +61,10 @@ class Contents:
     current: str | None
     sessions: Mapping[str, Session]
 
+    @staticmethod
+    def of(bench: HasContents) -> Contents:
+        return Contents(dict(bench.pipelines), bench.settings, bench.records, bench.current, dict(bench.sessions))
+
 
 class Writer:
     """Makes documents of contents. Remembers what each part came to, so that an unchanged part is the same object."""
@@ -50,7 +73,8 @@ class Writer:
         self._namespace = namespace
         self._known: dict[int, tuple[Any, Any]] = {}
 
-    def document(self, contents: Contents) -> dict[str, Any]:
+    def document(self, contents: HasContents) -> dict[str, Any]:
+        """Runs that live elsewhere are left out: a comparison's, and those that named a database of their own."""
         known, self._known = self._known, {}
 
         def once(part: Any, make: Callable[[], Any]) -> Any:
@@ -79,7 +103,7 @@ class Writer:
             "settings": _values({each.name: getattr(contents.settings, each.name) for each in fields(Settings)}, namespace),
             "current": contents.current,
             "sessions": {name: list(Identity.of(session)) for name, session in contents.sessions.items()},
-            "records": [record(one) for one in contents.records],
+            "records": [record(one) for one in contents.records if one.is_at_home],
         }  # fmt: skip
 
 

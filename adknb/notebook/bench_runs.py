@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
-from adknb.core.errors import PipelineChangedError, RunStateError
+from adknb.core.errors import PipelineChangedError, RunStateError, StaleSessionError
+from adknb.core.protocols import SessionService
 from adknb.core.run import Run, RunConfig, Session
 from adknb.core.specs import BaseAgent
-from adknb.notebook.bench_changes import ChangingBench
+from adknb.notebook.bench_documents import Contents
+from adknb.notebook.bench_home import Home
+from adknb.notebook.bench_opening import OpeningBench
 from adknb.notebook.pipelines import with_instruction
 from adknb.notebook.records import Record, TurnRequest
+from adknb.notebook.sessions_noted import Begun
 from adknb.notebook.undo import Snapshot
 from adknb.runtime.runner import Runner
-from adknb.runtime.sync import run_sync
 
 
-class RunningBench(ChangingBench):
+class RunningBench(OpeningBench):
     """A bench whose pipelines run."""
 
     def run(self, pipeline: str, request: TurnRequest | str, **options: Any) -> Run:
         """Run one turn on a message: in a fresh session, or as a turn of the named one.
 
         In a named session the same cell replaces the turn that it made (`turn` names one, `append` forces a new one).
-        `options` (model, models, strategy, rules, base_url, record) that are not None win over the bench's settings.
+        `options` (model, models, strategy, rules, base_url, record) that are not None win over the bench's settings; with
+        `db` the session lives in that database.
         """
         if isinstance(request, str):
             request = TurnRequest(request)
         name, chosen = request.session, _given(options)
-        session = self.sessions.get(name) if name is not None else None
+        home = self._home_of(chosen)
+        session = self._named_session(home, name, request.user) if name is not None else None
         user = request.user or (session.user_id if session is not None else self.settings.user)
         if session is not None and user != session.user_id:
             raise RunStateError(
@@ -39,7 +45,7 @@ class RunningBench(ChangingBench):
         if self.settings.stream:
             config = replace(config or RunConfig(), streaming=True)
         replaced = self._replaced_turn(session, request)
-        runner = self._runner(self.root(pipeline), name, chosen)
+        runner = self._runner(self.root(pipeline), home.service(name is not None), chosen)
         if not request.pause:
             runner.check_models()
 
@@ -49,14 +55,14 @@ class RunningBench(ChangingBench):
                     replaced, request.message, state=request.state, clear=request.clear, config=config,
                     pause=request.pause,
                 )  # fmt: skip
-            if name is not None and session is None:  # an undone session of this name is still in the store
-                run_sync(lambda: self._service.delete_session(app_name=runner.app_name, user_id=user, session_id=name))
             return runner.run(
                 request.message, session=session or name, user_id=user, state=request.state, clear=request.clear,
                 config=config, pause=request.pause,
             )  # fmt: skip
 
-        return self._run(runner, work, session, lambda run: Record(run, pipeline, request.cell, name, options=chosen))
+        return self._run(
+            runner, work, session, home, lambda run: Record(run, pipeline, request.cell, name, options=chosen)
+        )
 
     def run_from(
         self, name: str, run: str | None = None, pipeline: str | None = None, prompt: str | None = None, **options: Any
@@ -89,12 +95,11 @@ class RunningBench(ChangingBench):
 
     # how it works
 
-    def _runner(self, root: BaseAgent, session: str | None, options: Mapping[str, Any]) -> Runner:
-        """A Runner with the bench's settings, where `options` say nothing else. A fresh session gets a store of its own."""
+    def _runner(self, root: BaseAgent, service: SessionService | None, options: Mapping[str, Any]) -> Runner:
+        """A Runner with the bench's settings, where `options` say nothing else."""
         named = {name: getattr(self.settings, name) for name in ("model", "rules", "strategy", "base_url", "record")}
-        named |= options
+        named |= {name: value for name, value in options.items() if name != "db"}
         resolve = self.answering.resolver(named.pop("base_url"), named.pop("record"))
-        service = self._service if session is not None else None
         return Runner(root, **named, observer=self.observer, session_service=service, resolve=resolve)
 
     def _go_on(
@@ -107,38 +112,63 @@ class RunningBench(ChangingBench):
     ) -> Run:
         """Go on from a run as it was begun, but for what `options` say. `asks` says that models will be asked."""
         chosen = {**record.options, **_given(options or {})}
-        runner = self._runner(root or self.root(record.pipeline), record.session, chosen)
+        home = self._memory if record.variant is not None else self._home_of(chosen)
+        runner = self._runner(root or self.root(record.pipeline), home.service(record.session is not None), chosen)
         if asks:
             runner.check_models()
         session = record.run.session
-        return self._run(runner, lambda: work(runner), session, lambda run: replace(record, run=run, options=chosen))
+        return self._run(
+            runner, lambda: work(runner), session, home, lambda run: replace(record, run=run, options=chosen)
+        )
 
     def _run(
-        self, runner: Runner, work: Callable[[], Run], session: Session | None, note: Callable[[Run], Record]
+        self,
+        runner: Runner,
+        work: Callable[[], Run],
+        session: Session | None,
+        home: Home,
+        note: Callable[[Run], Record],
     ) -> Run:
         """Run; noted also when it fails half-way. When it did not begin, nothing has happened."""
         with self.busy():
-            snapshot = self._snapshot(session)
-            started: Run | None = None
+            self._check()
+            snapshot = self._snapshot(session, home)
+            begun = Begun(lambda run: (_before(snapshot, note(run)), self._after(note(run))))
             try:
-                started = work()
+                with home.noting(begun) if home is self._home else nullcontext():
+                    run = work()
+            except StaleSessionError as error:
+                self._read_again(home, session)
+                raise StaleSessionError(
+                    f"{error} The bench has read it again: see %adk runs, then run the cell again."
+                ) from error
             except BaseException as error:
-                started = getattr(error, "run", None) or runner.last_run
+                self._end(getattr(error, "run", None) or runner.last_run, snapshot, note, begun)
                 raise
-            finally:
-                if started is None or isinstance(started.error, PipelineChangedError):
-                    self._restore(snapshot)
-                else:
-                    self._note(note(started), snapshot)
-        return started
+            self._end(run, snapshot, note, begun)
+        return run
 
-    def _note(self, record: Record, snapshot: Snapshot) -> None:
-        self.records = (*self.records, record)
-        self.newest = record.run
-        self.current = record.pipeline if record.pipeline in self.pipelines else self.current
+    def _end(self, run: Run | None, snapshot: Snapshot, note: Callable[[Run], Record], begun: Begun) -> None:
+        if run is None or isinstance(run.error, PipelineChangedError):
+            self._restore(snapshot)
+            if begun.is_noted:
+                self._forget_note()
+            return
+        record = note(run)
+        after = self._after(record)
+        self.records, self.current, self.newest = after.records, after.current, run
         if record.session is not None and not record.trial:
-            self.sessions[record.session] = record.run.session
-        self._remember(snapshot, f"run {record.run.id} of {record.pipeline}")
+            (snapshot.home or self._home).sessions[record.session] = run.session
+        before = _before(snapshot, record)
+        self._remember(before, before.label, begun.is_noted)
+
+    def _after(self, record: Record) -> Contents:
+        """What of the bench is kept once it has the record."""
+        sessions = dict(self.sessions)
+        if record.session is not None and not record.trial and record.is_at_home:
+            sessions[record.session] = record.run.session
+        current = record.pipeline if record.pipeline in self.pipelines else self.current
+        return Contents(dict(self.pipelines), self.settings, (*self.records, record), current, sessions)
 
     def _replaced_turn(self, session: Session | None, request: TurnRequest) -> Run | None:
         """The run whose turn the request takes over; None when it adds one."""
@@ -154,6 +184,11 @@ class RunningBench(ChangingBench):
             return None
         made = {id(record.run) for record in self.records if record.cell == request.cell and not record.trial}
         return next((run for run in reversed(turns) if id(run) in made), None)
+
+
+def _before(snapshot: Snapshot, record: Record) -> Snapshot:
+    began = record.run.session if snapshot.mark is None else None
+    return replace(snapshot, label=f"run {record.run.id} of {record.pipeline}", began=began)
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:

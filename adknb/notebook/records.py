@@ -50,6 +50,11 @@ class Record:
         """Whether it is a trial or a comparison's."""
         return self.trial or self.variant is not None
 
+    @property
+    def is_at_home(self) -> bool:
+        """Whether its session lives where the bench's sessions do."""
+        return self.variant is None and "db" not in self.options
+
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from adknb.sessions.memory import SharedValues
 
 if TYPE_CHECKING:
     from adknb.compare.comparison import Comparison
+    from adknb.notebook.bench_home import Home
     from adknb.notebook.pipelines import Pipeline
     from adknb.notebook.records import Record, Settings
 
@@ -41,7 +42,11 @@ class SessionMark:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The bench before a change. `label` says what the change was, `mark` is of the session that it goes on in."""
+    """The bench before a change. `label` says what the change was, `mark` is of the session that it goes on in.
+
+    `home` is where that session lives, when that is not where the bench's do. `began` is the session that the change began
+    there, `deleted` holds what sessions that it deleted were (see `export_session`).
+    """
 
     label: str
     pipelines: Mapping[str, Pipeline]
@@ -49,6 +54,9 @@ class Snapshot:
     records: tuple[Record, ...]
     current: str | None
     sessions: Mapping[str, Session]
-    shared: SharedValues
+    shared: SharedValues | None
     mark: SessionMark | None
     newest: Run | Comparison | None = None
+    home: Home | None = None
+    began: Session | None = None
+    deleted: Sequence[Mapping[str, Any]] = ()

@@ -14,6 +14,7 @@ from adknb.models.scripted import ScriptedModel
 from adknb.notebook.bench import Bench
 from adknb.notebook.failures import CellFailed
 from adknb.notebook.magics import register
+from adknb.sessions.memory import SharedValues
 
 
 @dataclass
@@ -72,11 +73,12 @@ class Notebook:
     def state(self) -> Any:
         """Everything that a mistake must not change."""
         bench = self.bench
+        shared = bench.home.shared_values() or SharedValues({}, {})
         return (
             dict(bench.pipelines), bench.settings, bench.records, bench.current, dict(bench.sessions), len(bench._undo),
             bench.newest,
             [(dict(run.session.state), [event.id for event in run.session.history], run.stale) for run in bench.runs],
-            dict(bench._service.shared_values().app), dict(bench._service.shared_values().user),
+            dict(shared.app), dict(shared.user),
             {name: value for name, value in self.names.items() if not name.startswith("_")},
         )  # fmt: skip
 

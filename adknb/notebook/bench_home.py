@@ -1,0 +1,107 @@
+"""Where the bench's sessions live: in memory, gone with the kernel, or in a database, with what the bench notes of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, Final
+
+from adknb.core.protocols import SessionService
+from adknb.core.run import Session
+from adknb.notebook.bench_notes import BenchNotes
+from adknb.notebook.records import Record
+from adknb.notebook.sessions_noted import Begun, NotedSessions
+from adknb.notebook.undo import Snapshot
+from adknb.runtime import turns
+from adknb.runtime.sync import run_sync
+from adknb.sessions.memory import InMemorySessionService, SharedValues
+
+if TYPE_CHECKING:
+    from adknb.sessions.database import DatabaseSessionService
+
+MEMORY: Final = "memory"
+APP: Final = "adknb"
+"""The app of the bench's sessions: a Runner's own."""
+
+
+class Home:
+    """In memory: named sessions share one store, a run without a name gets one of its own.
+
+    `sessions` are those with a name on this bench, `undo` its changes while it was here, `records` its runs while it is
+    elsewhere.
+    """
+
+    notes: BenchNotes | None = None
+    url = shown = MEMORY
+
+    def __init__(self) -> None:
+        self.sessions: dict[str, Session] = {}
+        self.undo: list[Snapshot] = []
+        self.records: tuple[Record, ...] = ()
+        self._memory = InMemorySessionService()
+
+    def service(self, is_named: bool) -> SessionService | None:
+        """What keeps a run's session; None for a store of its own."""
+        return self._memory if is_named else None
+
+    def find(self, name: str, user: str) -> Session | None:
+        """The session of this name and user, when the bench does not know it yet. What is in memory still was undone."""
+        run_sync(lambda: self._memory.delete_session(app_name=APP, user_id=user, session_id=name))
+        return None
+
+    def noting(self, begun: Begun) -> AbstractContextManager[None]:
+        """While a run begins: note it with its first event, where the bench is kept."""
+        return nullcontext()
+
+    def shared_values(self) -> SharedValues | None:
+        """What undo must put back beside the session that it goes back in; None where that is all."""
+        return self._memory.shared_values()
+
+    def settle(self, snapshot: Snapshot) -> None:
+        """After the bench went back to `snapshot`: let the store do so too."""
+        if snapshot.shared is not None:
+            self._memory.restore_shared_values(snapshot.shared)
+
+
+class DatabaseHome(Home):
+    """In a database, named or not."""
+
+    def __init__(self, url: str, notebook: str, namespace: Callable[[], Mapping[str, Any]]) -> None:
+        from adknb.sessions.database import DatabaseSessionService
+        from adknb.sessions.database.address import address
+
+        super().__init__()
+        self.url = url
+        self.store: DatabaseSessionService = DatabaseSessionService(url)
+        self.shown = address(url).shown
+        self.notes = BenchNotes(self.store, notebook, namespace)
+        self._noted = NotedSessions(self.store, self.notes)
+
+    def service(self, is_named: bool) -> SessionService | None:
+        return self._noted
+
+    def find(self, name: str, user: str) -> Session | None:
+        return run_sync(lambda: self.store.get_session(app_name=APP, user_id=user, session_id=name))
+
+    def noting(self, begun: Begun) -> AbstractContextManager[None]:
+        return self._noted.noting(begun)
+
+    def shared_values(self) -> SharedValues | None:
+        return None
+
+    def settle(self, snapshot: Snapshot) -> None:
+        if snapshot.mark is not None:
+            session = snapshot.mark.session
+            run_sync(lambda: self.store.save(session))
+        if snapshot.began is not None:
+            self._take_back_session(snapshot.began)
+
+    def _take_back_session(self, session: Session) -> None:
+        """A session that a change began goes with it, and with it what it wrote for others to share; but when others have
+        added turns to it since, it stays."""
+        found = self.find(session.id, session.user_id)
+        if found is None or len(found.chain) != 1:
+            return
+        turns.restore(found, (), found.chain[0].run.start_state)
+        run_sync(lambda: self.store.save(found))
+        run_sync(lambda: self.store.delete_session(app_name=APP, user_id=session.user_id, session_id=session.id))
