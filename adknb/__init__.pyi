@@ -123,6 +123,59 @@ from .tokens.prices import (
     Price as Price,
     set_prices as set_prices,
 )
+from .workflow.actions import ErrorAction as ErrorAction
+from .workflow.adapters import (
+    DataAdapter as DataAdapter,
+    DataTransformer as DataTransformer,
+    JsonAdapter as JsonAdapter,
+)
+from .workflow.backpressure import BackpressureController as BackpressureController
+from .workflow.budget import TokenBudget as TokenBudget
+from .workflow.cache import ResultCache as ResultCache
+from .workflow.circuit import CircuitBreaker as CircuitBreaker
+from .workflow.classifier import (
+    Classification as Classification,
+    ClassificationRule as ClassificationRule,
+    ErrorCategory as ErrorCategory,
+    ErrorClassifier as ErrorClassifier,
+    ErrorSeverity as ErrorSeverity,
+)
+from .workflow.data import (
+    PipelineData as PipelineData,
+    PipelineError as PipelineError,
+    PipelineMetadata as PipelineMetadata,
+    register_migration as register_migration,
+)
+from .workflow.errors import (
+    AdapterError as AdapterError,
+    BudgetExceededError as BudgetExceededError,
+    CacheError as CacheError,
+    CircuitOpenError as CircuitOpenError,
+    PayloadError as PayloadError,
+    QueueFullError as QueueFullError,
+    RefusedError as RefusedError,
+    SchemaVersionError as SchemaVersionError,
+)
+from .workflow.events import StepEvent as StepEvent
+from .workflow.metrics import MetricsObserver as MetricsObserver
+from .workflow.middleware import (
+    CacheMiddleware as CacheMiddleware,
+    LoggingMiddleware as LoggingMiddleware,
+    Middleware as Middleware,
+    StepReply as StepReply,
+    StepRequest as StepRequest,
+)
+from .workflow.observers import (
+    LoggingObserver as LoggingObserver,
+    Observer as Observer,
+)
+from .workflow.rate_limit import RateLimitMiddleware as RateLimitMiddleware
+from .workflow.redaction import RedactionMiddleware as RedactionMiddleware
+from .workflow.retry import (
+    ExponentialBackoff as ExponentialBackoff,
+    RetryPolicy as RetryPolicy,
+)
+from .workflow.telemetry import OpenTelemetryObserver as OpenTelemetryObserver
 
 __version__: str
 
