@@ -22,7 +22,7 @@ def postgres() -> Iterator[str]:
         pytest.importorskip("asyncpg", reason="asyncpg is not installed (extra postgres)")
         yield named
         return
-    with postgres_server() as server:
+    with postgres_server(is_durable=False) as server:
         yield server.url
 
 

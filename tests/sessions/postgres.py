@@ -20,8 +20,9 @@ VARIABLE = "ADKNB_TEST_POSTGRES"
 class PostgresServer:
     """A cluster in a folder, on a free port of 127.0.0.1."""
 
-    def __init__(self, programs: Path, folder: Path) -> None:
+    def __init__(self, programs: Path, folder: Path, is_durable: bool) -> None:
         self._programs = programs
+        self._fsync = "on" if is_durable else "off"
         self._folder = folder
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -31,7 +32,7 @@ class PostgresServer:
         self.start()
 
     def start(self) -> None:
-        options = f"-p {self._port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self._folder}"
+        options = f"-p {self._port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self._folder} -c fsync={self._fsync}"
         log = str(self._folder / "log")
         self._run("pg_ctl", "-D", str(self._folder / "data"), "-w", "-l", log, "-o", options, "start")
 
@@ -50,15 +51,15 @@ class PostgresServer:
 
 
 @contextmanager
-def postgres_server() -> Iterator[PostgresServer]:
-    """A server of one's own. Skips the test where there is no PostgreSQL."""
+def postgres_server(is_durable: bool = True) -> Iterator[PostgresServer]:
+    """A server of one's own; faster when nothing on it has to outlive a power failure. Skips where there is no PostgreSQL."""
     pytest.importorskip("asyncpg", reason="asyncpg is not installed (extra postgres)")
     programs = _programs()
     with tempfile.TemporaryDirectory(prefix="adknb-pg-") as name:
         folder = Path(name)
         if os.geteuid() == 0:
             shutil.chown(folder, "postgres")
-        server = PostgresServer(programs, folder)
+        server = PostgresServer(programs, folder, is_durable)
         try:
             yield server
         finally:

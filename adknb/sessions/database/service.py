@@ -175,15 +175,18 @@ class DatabaseSessionService:
         return change_of(session, kept, events, self.writer, self._shared(session.app_name, session.user_id))
 
     async def _store(self, change: Change, after: Callable[[], None]) -> None:
+        def store(connection: Connection) -> None:
+            try:
+                change.write.execute(connection)
+            except StaleSessionError:
+                self.conflicts += 1
+                raise
+
         def stored(_: None) -> None:
             after()
             change.note_stored()
 
-        try:
-            await self._database.write(change.write.execute, stored)
-        except StaleSessionError:
-            self.conflicts += 1
-            raise
+        await self._database.write(store, stored)
 
     def _keep(self, identity: Identity, session: Session, kept: Kept) -> Session:
         session.kept = kept
