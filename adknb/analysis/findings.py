@@ -73,7 +73,8 @@ class Lint(Viewed, Sequence[Finding]):
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What the checks look at: the tree's reads and writes, the rules, the keys that are there at the start with the values
-    that are known of them, what a run saw, when there is one, and the rules of another ADK to look at, if any."""
+    that are known of them, what a run saw, when there is one, the rules of another ADK to look at, if any, and whether
+    long-running calls pause."""
 
     uses: Uses
     rules: Rules
@@ -81,3 +82,4 @@ class Subject:
     ledger: Ledger | None
     values: Mapping[str, Any] = field(default_factory=dict)
     target: Rules | None = None
+    resumable: bool = False
