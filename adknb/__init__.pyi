@@ -106,6 +106,7 @@ from .models.request_key import request_key as request_key
 from .models.resolve import register_model as register_model
 from .models.scripted import ScriptedModel as ScriptedModel
 from .notebook.current import bench as bench
+from .runtime.adopt import adopt as adopt
 from .runtime.artifacts import InMemoryArtifactService as InMemoryArtifactService
 from .runtime.callbacks import (
     CallbackContext as CallbackContext,
@@ -132,6 +133,10 @@ from .workflow.adapters import (
 from .workflow.backpressure import BackpressureController as BackpressureController
 from .workflow.budget import TokenBudget as TokenBudget
 from .workflow.cache import ResultCache as ResultCache
+from .workflow.checkpoints import (
+    Checkpoint as Checkpoint,
+    Checkpoints as Checkpoints,
+)
 from .workflow.circuit import CircuitBreaker as CircuitBreaker
 from .workflow.classifier import (
     Classification as Classification,
@@ -150,13 +155,20 @@ from .workflow.errors import (
     AdapterError as AdapterError,
     BudgetExceededError as BudgetExceededError,
     CacheError as CacheError,
+    CheckpointError as CheckpointError,
     CircuitOpenError as CircuitOpenError,
     PayloadError as PayloadError,
     QueueFullError as QueueFullError,
     RefusedError as RefusedError,
     SchemaVersionError as SchemaVersionError,
+    StepFailedError as StepFailedError,
+    StepTimeoutError as StepTimeoutError,
+    WorkflowChangedError as WorkflowChangedError,
+    WorkflowTimeoutError as WorkflowTimeoutError,
+    WriteConflictError as WriteConflictError,
 )
 from .workflow.events import StepEvent as StepEvent
+from .workflow.handler import ErrorHandler as ErrorHandler
 from .workflow.metrics import MetricsObserver as MetricsObserver
 from .workflow.middleware import (
     CacheMiddleware as CacheMiddleware,
@@ -169,13 +181,21 @@ from .workflow.observers import (
     LoggingObserver as LoggingObserver,
     Observer as Observer,
 )
+from .workflow.outcome import StepOutcome as StepOutcome
+from .workflow.plan import Plan as Plan
 from .workflow.rate_limit import RateLimitMiddleware as RateLimitMiddleware
 from .workflow.redaction import RedactionMiddleware as RedactionMiddleware
+from .workflow.result import (
+    WorkflowResult as WorkflowResult,
+    WorkflowState as WorkflowState,
+)
 from .workflow.retry import (
     ExponentialBackoff as ExponentialBackoff,
     RetryPolicy as RetryPolicy,
 )
+from .workflow.step import Step as Step
 from .workflow.telemetry import OpenTelemetryObserver as OpenTelemetryObserver
+from .workflow.workflow import SequentialWorkflow as SequentialWorkflow
 
 __version__: str
 

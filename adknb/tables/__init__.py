@@ -29,9 +29,22 @@ from adknb.tables.prompt import PROMPT, find_request, prompt_rows
 from adknb.tables.session import TURNS, session_event_rows, session_history_rows, session_state_rows, turn_rows
 from adknb.tables.state import STATE, STATE_HISTORY, history_rows, state_rows
 from adknb.tables.steps import COST, STEPS, TOKENS, step_rows, token_rows
+from adknb.tables.workflow import (
+    CHECKPOINTS,
+    OUTCOMES,
+    PLAN,
+    TIMELINE,
+    checkpoint_rows,
+    outcome_rows,
+    plan_rows,
+    timeline_rows,
+)
 from adknb.tokens.channels import pieces
 from adknb.tokens.counter import default_counter
 from adknb.tokens.prices import has_prices
+from adknb.workflow.checkpoints import Checkpoints
+from adknb.workflow.plan import Plan
+from adknb.workflow.result import WorkflowResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +98,10 @@ def register() -> None:
     register_table(Contract, "contract", lambda contract: frame(contract_rows(contract), CONTRACT))
     register_table(Lint, "lint", lambda lint: frame(lint_rows(lint), LINT))
     register_table(Portability, "portability", lambda result: frame(portability_rows(result), PORTABILITY))
+    register_table(WorkflowResult, "timeline", lambda result: frame(timeline_rows(result), TIMELINE))
+    register_table(WorkflowResult, "steps", lambda result: frame(outcome_rows(result), OUTCOMES))
+    register_table(Plan, "plan", lambda plan: frame(plan_rows(plan), PLAN))
+    register_table(Checkpoints, "checkpoints", lambda checkpoints: frame(checkpoint_rows(checkpoints), CHECKPOINTS))
     for table in (lab.rows, lab.summary, lab.tokens, lab.twice, lab.flips, lab.by_input, lab.encodable):
         register_table(Comparison, table.__name__, table)
     register_table(AdkSessions, "sessions", lambda sessions: frame(adk_session_rows(sessions), ADK_SESSIONS))

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from adknb.core.errors import SpecError
-from adknb.models.faults import LONGEST_WAIT
 from adknb.workflow.causes import asked_wait
 from adknb.workflow.classifier import DEFAULT_CLASSIFIER, ErrorClassifier
 
@@ -81,7 +80,7 @@ class RetryPolicy:
     max_attempts: int = 1
     backoff: Callable[[int], float] = ExponentialBackoff()
     retry_on: type[Exception] | tuple[type[Exception], ...] | Callable[[Exception], bool] | None = None
-    longest_wait: float = LONGEST_WAIT
+    longest_wait: float = 120.0
 
     def __post_init__(self) -> None:
         if isinstance(self.max_attempts, bool) or not isinstance(self.max_attempts, int) or self.max_attempts < 1:
@@ -129,6 +128,11 @@ class RetryPolicy:
             if on_retry is not None and isinstance(error, Exception):
                 on_retry(RetryAttempt(state.attempt_number, error, state.upcoming_sleep))
 
+        async def attempt() -> T:
+            return (
+                await call()
+            )  # tenacity awaits what is declared async alone, not a function that returns an awaitable
+
         retrying = AsyncRetrying(
             retry=retry_if_exception(may_succeed),
             wait=plan.wait,
@@ -137,7 +141,7 @@ class RetryPolicy:
             sleep=sleep or anyio.sleep,
             reraise=True,
         )
-        return await retrying(call)
+        return await retrying(attempt)
 
 
 class _Plan:

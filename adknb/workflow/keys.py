@@ -1,0 +1,29 @@
+"""Under which names a step's output is found: in the context, and in the state, where a placeholder can read it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+PAYLOAD: Final = "payload"
+"""In `Step.reads`: what the step before put out."""
+INPUT: Final = "input"
+"""In `Step.reads`: what the workflow was given."""
+
+_NOT_OF_A_WORD: Final = re.compile(r"\W")
+
+
+def identifier(name: str) -> str:
+    """`name` with `_` for what no identifier may hold: `fact-check` becomes `fact_check`, `2nd` becomes `_2nd`."""
+    text = _NOT_OF_A_WORD.sub("_", name)
+    return text if text.isidentifier() else f"_{text}"
+
+
+def output_names(step: str) -> tuple[str, ...]:
+    """The context's keys for the output of a step: `fact-check_output`, and as an identifier `fact_check_output`."""
+    return tuple(dict.fromkeys((f"{step}_output", output_key(step))))
+
+
+def output_key(step: str) -> str:
+    """The state key of a step's output, which a placeholder can name: `{fact_check_output}`."""
+    return f"{identifier(step)}_output"

@@ -1,0 +1,140 @@
+"""The calls of an attempt: each is looked for in the cache, checked against the budget before it is made, counted after."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from adknb.core.protocols import Model
+from adknb.core.requests import LlmRequest, LlmResponse
+from adknb.core.run import Run
+from adknb.core.usage import Usage
+from adknb.models.request_key import model_identity
+from adknb.tokens.channels import part_text, pieces
+from adknb.tokens.counter import default_counter
+from adknb.workflow.budget import TokenBudget
+from adknb.workflow.cache import ResultCache
+from adknb.workflow.kept_answers import reply_data, reply_key, reply_of
+
+
+@dataclass(slots=True)
+class Meter:
+    """What an attempt's calls of models and functions cost: `tokens` in and out, as reported where a model reports them, else
+    as counted. `hits` of the `calls` were answered by the cache."""
+
+    budget: TokenBudget
+    step: str = ""
+    cache: ResultCache | None = None
+    tokens: int = 0
+    calls: int = 0
+    hits: int = 0
+
+    @property
+    def is_cached(self) -> bool:
+        """Nothing was asked: every answer was kept from before."""
+        return self.calls > 0 and self.hits == self.calls
+
+    def add_unmetered(self, run: Run) -> None:
+        """Count what the run reports of calls that no `MeteredModel` made: google-adk asks its own models itself."""
+        if self.calls:
+            return
+        for step in run.step_runs:
+            for request in step.requests:
+                used = _reported(request.usage)
+                self.tokens += used
+                self.budget.add(used)
+
+
+meter: ContextVar[Meter] = ContextVar("adknb_meter")
+"""The meter of the attempt that this code is part of."""
+
+
+class MeteredModel:
+    """`model`, asked within the budget of the attempt that is under way.
+
+    Raises `BudgetExceededError` instead of asking when the counted prompt is more than what remains. A call that fails
+    costs nothing; one that is cancelled costs its prompt.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.name = model.name
+        self.identity = model_identity(model)
+
+    async def generate_content_async(self, request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse]:
+        own = meter.get()
+        own.calls += 1
+        if own.cache is not None:
+            yield await self._kept(request, own, own.cache)
+            return
+        async with aclosing(self._asked(request, own, stream)) as replies:
+            async for reply in replies:
+                yield reply
+
+    async def _kept(self, request: LlmRequest, own: Meter, cache: ResultCache) -> LlmResponse:
+        """The reply, whole; one that says that it failed is not kept."""
+        last: LlmResponse | None = None
+
+        async def ask() -> dict[str, Any]:
+            nonlocal last
+            async with aclosing(self._asked(request, own, stream=False)) as replies:
+                async for reply in replies:
+                    last = reply
+            if last is None or last.error_code:
+                raise _NotKeptError
+            return reply_data(last)
+
+        try:
+            data = await cache.get_or_execute(reply_key(own.step, request, self.identity), ask)
+        except _NotKeptError:
+            return last or LlmResponse()
+        if last is not None:
+            return last
+        own.hits += 1
+        return reply_of(data)
+
+    async def _asked(self, request: LlmRequest, own: Meter, stream: bool) -> AsyncGenerator[LlmResponse]:
+        limited = own.budget.limit is not None
+        prompt = count_prompt(request) if limited else 0
+        reservation = own.budget.reserve(prompt)
+        usage: Usage | None = None
+        said, used = 0, prompt
+        try:
+            async with aclosing(self.model.generate_content_async(request, stream=stream)) as replies:
+                async for reply in replies:
+                    usage = reply.usage or usage
+                    said += count_reply(reply) if usage is None and not reply.partial else 0
+                    yield reply
+            used = _reported(usage) if usage is not None else (prompt if limited else count_prompt(request)) + said
+        except Exception:
+            used = 0
+            raise
+        finally:
+            own.tokens += used
+            reservation.settle(used)
+
+
+class _NotKeptError(Exception):
+    """Control flow: the reply is not to be kept."""
+
+
+def metered(resolve: Callable[[Any], Model]) -> Callable[[Any], Model]:
+    """`resolve`, whose models are metered."""
+    return lambda value: MeteredModel(resolve(value))
+
+
+def count_prompt(request: LlmRequest) -> int:
+    """The tokens of a request, counted offline."""
+    return sum(piece.tokens for piece in pieces(request, default_counter()))
+
+
+def count_reply(reply: LlmResponse) -> int:
+    parts = reply.content.parts if reply.content is not None else ()
+    return sum(default_counter().count(part_text(part)) for part in parts)
+
+
+def _reported(usage: Usage | None) -> int:
+    return usage.input_tokens + usage.output_tokens if usage is not None else 0

@@ -1,0 +1,58 @@
+"""Each attempt works on a session of its own; of the attempt that succeeded the workflow's session takes over the run.
+
+So a failed attempt leaves no trace in the session, steps that run at once do not mix, and a step's events are stored
+together with its checkpoint or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adknb.core.json_values import copied
+from adknb.core.run import Run, Session, Turn
+from adknb.core.state import Scopes
+from adknb.runtime import turns
+
+
+def own_session(session: Session, failed: Sequence[Run], *, share_history: bool) -> Session:
+    """A copy of the workflow's session for one attempt, whose history is fresh unless it is shared.
+
+    `failed` are the runs of the step's earlier attempts: what they asked counts as asked, so that a scripted or recorded
+    model gives its next reply.
+    """
+    history = list(session.history) if share_history else []
+    own = Session(
+        session.id, session.app_name, session.user_id, copied(session.state), list(history), history,
+        list(session.chain), Scopes(copied(session.scopes.app), copied(session.scopes.user)), is_copy=True,
+    )  # fmt: skip
+    for run in failed:
+        own.chain.append(Turn(run, run.lead, run.previous))
+    return own
+
+
+def take_over(session: Session, run: Run, failed: Sequence[Run]) -> None:
+    """Make `run`, which ended on a session of its own, the last turn of the workflow's session.
+
+    The session's state and events follow when the run's events are appended; until then it is under way.
+    """
+    place = turns.new_turn(session)
+    run.session = session
+    run.turn, run.previous, run.lead, run.start = place["turn"], place["previous"], place["lead"], place["start"]
+    run.asked = place["asked"]
+    for attempt in failed:
+        run.asked = turns.count_requests(run.asked, attempt.step_runs)
+    turns.claim(run)
+    turns.add(run)
+
+
+def give_back(session: Session, run: Run) -> None:
+    """Undo `take_over`: the run's events could not be stored."""
+    session.chain.pop()
+    turns.release(run)
+
+
+def let_go(session: Session, run: Run, temp_keys: str) -> None:
+    """The run's events are stored: it is a turn like any other, whose `temp:` keys are gone."""
+    turns.release(run)
+    if temp_keys != "keep":
+        turns.discard_temp(session, run.start_state if temp_keys == "restore" else {})
