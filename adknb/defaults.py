@@ -44,6 +44,7 @@ def choose_runtime(
     if engine.rules.name == "python":
         find_model = load("answering").find_model
         engine.run_node = load("run").run_node
+        engine.build_request = load("rebuild").build_request
         engine.complete = lambda node: find_model(node, resolve, model, models)
 
 

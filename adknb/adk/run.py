@@ -17,6 +17,7 @@ from google.adk.sessions import InMemorySessionService
 from google.adk.sessions.session import Session as GoogleSession
 from pydantic import PrivateAttr
 
+from adknb.adk import missing
 from adknb.adk.artifacts import SharedArtifacts
 from adknb.adk.build import Builder
 from adknb.adk.mirror import Mirrored
@@ -26,12 +27,10 @@ from adknb.core.errors import AdknbError, LlmCallsLimitExceededError
 from adknb.core.events import Event
 from adknb.core.json_values import copied
 from adknb.core.specs import LoopAgent
-from adknb.rules.base import Placeholder
 from adknb.runtime.context import Invocation, InvocationContext
 from adknb.runtime.tree import Node
 
 _ALONE: Final = "adknb_part"
-_NOT_FOUND: Final = "Context variable not found: `"
 _TELEMETRY: Final = "google_adk.google.adk.telemetry._metrics"
 
 
@@ -201,7 +200,6 @@ class GoogleRun:
 
     def _said(self, error: BaseException) -> BaseException:
         """The errors that adknb has words for, in them; any other as it is."""
-        text = str(error.args[0]) if error.args else ""
         failed = next((step for step in reversed(self._invocation.run.step_runs) if step.status == "failed"), None)
         agent = failed.agent.name if failed is not None else self._root.name
         said: AdknbError | None = None
@@ -209,11 +207,8 @@ class GoogleRun:
             said = LlmCallsLimitExceededError(
                 f"{error} Raise it with RunConfig(max_llm_calls=…), or give a loop max_iterations."
             ).as_adk("LlmCallsLimitExceededError", str(error))
-        elif isinstance(error, KeyError) and text.startswith(_NOT_FOUND):
-            key = text.removeprefix(_NOT_FOUND).partition("`")[0]
-            said = self._root.rules.missing(
-                Placeholder(f"{{{key}}}", key, False), agent, list(self._invocation.session.state)
-            )
+        else:
+            said = missing.said(error, self._root.rules, agent, list(self._invocation.session.state))
         if said is None:
             return error
         if failed is not None:

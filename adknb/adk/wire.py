@@ -21,12 +21,10 @@ from adknb.core.content import (
 from adknb.core.errors import NotSupported
 from adknb.core.events import Event, EventActions
 from adknb.core.json_values import copied, fault
+from adknb.core.originals import ORIGINAL
 from adknb.core.requests import LlmResponse
 from adknb.core.state import REMOVED
 from adknb.core.usage import Usage
-
-READING: Final = "google-adk"
-"""Under this name an event keeps google-adk's own event, with the fields that adknb has none for."""
 
 
 def to_part(part: types.Part) -> Part:
@@ -157,14 +155,16 @@ def to_event(event: GoogleEvent) -> Event:
         event.error_message,
         event.id,
         event.timestamp,
-        {READING: event},
+        {ORIGINAL: event},
     )
 
 
 def from_event(event: Event) -> GoogleEvent:
     """An event for a session of google-adk: the one that it came from, or one of the same fields."""
-    if event.readings is not None and READING in event.readings:
-        original: GoogleEvent = event.readings[READING]
+    if event.readings is not None and ORIGINAL in event.readings:
+        original = event.readings[ORIGINAL]
+        if not isinstance(original, GoogleEvent):  # read from a file: its JSON, until google-adk wants it
+            original = event.readings[ORIGINAL] = GoogleEvent.model_validate(original)
         return original
     actions = event.actions
     delta = {key: value for key, value in actions.state_delta.items() if value is not REMOVED}

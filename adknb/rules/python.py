@@ -93,6 +93,8 @@ class PythonRules(Rules):
 
     strips_temp_keys = True  # sessions/base_session_service.py: _trim_temp_delta_state
 
+    escalate_ends_at_once = False  # agents/loop_agent.py: the current child finishes first
+
     keeps_unsaid_state = False  # the runner gets a copy of the session; only events reach the original
 
     def missing(self, placeholder: Placeholder, agent: str, known: Collection[str]) -> AdknbError:

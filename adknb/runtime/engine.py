@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -11,16 +11,20 @@ from adknb.core.content import Content
 from adknb.core.events import USER, Event, EventActions
 from adknb.core.pending import pending_calls
 from adknb.core.protocols import ArtifactService, ContextStrategy, KeepsTurns, SessionService
+from adknb.core.requests import LlmRequest
 from adknb.core.run import Run, Session, Status
 from adknb.core.state import REMOVED
 from adknb.rules.base import Rules
 from adknb.runtime import turns
 from adknb.runtime.compose import run_node
 from adknb.runtime.context import Invocation, InvocationContext, RunNode
+from adknb.runtime.flow import build_request
 from adknb.runtime.journal import Journal, Paused
 from adknb.runtime.resume_notes import on_message
 from adknb.runtime.routing import first_node
 from adknb.runtime.tree import LlmNode, Node
+
+BuildRequest = Callable[[InvocationContext, LlmNode], Awaitable[LlmRequest]]
 
 
 @dataclass(slots=True, eq=False)
@@ -39,6 +43,7 @@ class Engine:
     resumable: bool = False
     last_run: Run | None = None
     run_node: RunNode = run_node
+    build_request: BuildRequest = build_request
 
     def new_run(self, session: Session, message: Content, place: Mapping[str, Any]) -> Run:
         return Run(

@@ -21,12 +21,11 @@ from adknb.core.content import (
     Part,
 )
 from adknb.core.events import Event, EventActions
+from adknb.core.originals import ORIGINAL
 from adknb.core.state import REMOVED, REMOVED_TEXT
 from adknb.core.usage import Usage
 from adknb.sessions.json_fields import Fields, refuse
 
-ORIGINAL: Final = "google-adk"
-"""Under this name an event's `readings` keep the event of google-adk that it was read from, as JSON or as its object."""
 _PART_FIELDS: Final = ("function_call", "function_response", "executable_code", "code_execution_result", "inline_data")
 _CAPITAL: Final = re.compile(r"(?<=[a-z0-9])([A-Z])")
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from adknb.core.errors import SessionFormatError
 from adknb.core.events import Event
+from adknb.core.originals import original_field
 from adknb.core.run import Session
 from adknb.core.state import APP_PREFIX, USER_PREFIX, Scopes
-from adknb.sessions.adk_event import ORIGINAL, lost_note, read_event
-from adknb.sessions.json_fields import Fields, checked_id
+from adknb.sessions.adk_event import lost_note, read_event
+from adknb.sessions.json_fields import checked_id
 
 
 def make_session(
@@ -60,22 +61,13 @@ def without_rewound(events: Sequence[Event]) -> list[Event]:
 
 def rewinds_before(event: Event) -> str | None:
     """The invocation before which the event takes the conversation back; None for any other event."""
-    target = _action(event, "rewind_before_invocation_id")
+    target = original_field(event, "actions", "rewind_before_invocation_id")
     return target if isinstance(target, str) and target else None
 
 
 def is_compaction(event: Event) -> bool:
     """Whether the event stands for earlier ones in what google-adk sends."""
-    return _action(event, "compaction") is not None
-
-
-def _action(event: Event, name: str) -> Any:
-    data = (event.readings or {}).get(ORIGINAL)
-    if not isinstance(data, Mapping):
-        actions = getattr(data, "actions", None)
-        return getattr(actions, name, None)
-    actions = Fields(data, "").get("actions")
-    return Fields(actions, "").get(name) if isinstance(actions, Mapping) else None
+    return original_field(event, "actions", "compaction") is not None
 
 
 def _scoped(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:

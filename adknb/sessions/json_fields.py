@@ -10,6 +10,7 @@ from typing import Any, Final, Never
 
 from adknb.core.errors import SessionFormatError, near_names
 from adknb.core.json_values import fault
+from adknb.core.originals import camel_case
 
 LARGEST_DOCUMENT: Final = 1 << 30
 """Bytes of a document that is read whole, 1 GiB."""
@@ -144,12 +145,6 @@ def says_something(value: Any, level: int = 0) -> bool:
     if isinstance(value, Mapping) and level < 9:
         return any(says_something(item, level + 1) for item in value.values())
     return value not in (None, False, "", [])
-
-
-def camel_case(name: str) -> str:
-    """`state_delta` as `stateDelta`."""
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
 
 
 def checked_id(value: str, place: str) -> str:

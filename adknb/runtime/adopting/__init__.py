@@ -1,0 +1,1 @@
+"""How a stored conversation becomes turns, steps and requests again (see `runtime.adopt`)."""
