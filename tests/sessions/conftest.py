@@ -16,14 +16,14 @@ Opener = Callable[..., DatabaseSessionService]
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """The URL of a running server: the one that the environment names, or one for these tests alone."""
+    """The URL of a database for these tests: on the server that the environment names, or on one for them alone."""
     named = os.environ.get(VARIABLE)
     if named:
         pytest.importorskip("asyncpg", reason="asyncpg is not installed (extra postgres)")
-        yield named
+        yield new_database(named)
         return
     with postgres_server(is_durable=False) as server:
-        yield server.url
+        yield new_database(server.url)
 
 
 @pytest.fixture
@@ -38,7 +38,9 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty database, in SQLite and in PostgreSQL."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/sessions.db"
-    return empty_database(request.getfixturevalue("postgres"))
+    database: str = request.getfixturevalue("postgres")
+    execute(database, "DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    return database
 
 
 @pytest.fixture
@@ -55,18 +57,21 @@ async def opened(url: str) -> AsyncIterator[Opener]:
         await service.aclose()
 
 
-def empty_database(server: str) -> str:
+def new_database(server: str) -> str:
     """The URL of a new database on a server."""
+    name = f"adknb_{uuid.uuid4().hex[:12]}"
+    execute(server, f"CREATE DATABASE {name}")
+    return f"{server.rpartition('/')[0]}/{name}"
+
+
+def execute(url: str, statements: str) -> None:
     import asyncpg
 
-    name = f"adknb_{uuid.uuid4().hex[:12]}"
-
-    async def create() -> None:
-        connection = await asyncpg.connect(server)
+    async def work() -> None:
+        connection = await asyncpg.connect(url)
         try:
-            await connection.execute(f"CREATE DATABASE {name}")
+            await connection.execute(statements)
         finally:
             await connection.close()
 
-    asyncio.run(create())
-    return f"{server.rpartition('/')[0]}/{name}"
+    asyncio.run(work())

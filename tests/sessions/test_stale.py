@@ -108,7 +108,7 @@ async def test_a_runner_reads_again_where_nothing_was_stored_yet(opened: Opener)
     )
     run = await runner.run_async("hi", session="s", user_id="u")
     assert (run.status, one.conflicts, len(asked)) == ("completed", 1, 1)
-    assert asked[0].system_instruction == "second"
+    assert asked[0].system[0].text == "second"
     assert [event.text for event in (await read(opened())).events] == ["second", "hi", "a"]
 
 
