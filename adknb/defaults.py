@@ -12,6 +12,7 @@ from adknb.core.protocols import Model, SessionService
 from adknb.core.specs import BaseAgent
 from adknb.models.resolve import resolve_model as _resolve_model
 from adknb.rules.base import Rules
+from adknb.rules.python import PythonRules
 from adknb.rules.resolve import resolve_rules as _resolve_rules
 from adknb.runtime.engine import Engine
 from adknb.sessions.memory import InMemorySessionService
@@ -41,10 +42,11 @@ def choose_runtime(
     engine: Engine, resolve: Callable[[Any], Model], model: Any, models: Mapping[str, Any] | Any
 ) -> None:
     """Let the real google-adk run where the rules are `python`."""
-    if engine.rules.name == "python":
+    if isinstance(engine.rules, PythonRules):
         find_model = load("answering").find_model
         engine.run_node = load("run").run_node
         engine.build_request = load("rebuild").build_request
+        engine.rules.read_history = load("history").contents
         engine.complete = lambda node: find_model(node, resolve, model, models)
 
 

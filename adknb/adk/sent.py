@@ -46,7 +46,7 @@ def sent_request(
         model,
         _system(system_text(request), node, seen),
         contents,
-        _sources(contents, node.name, seen.events if seen is not None else (), known),
+        sources(contents, node.name, seen.events if seen is not None else (), known),
         _declarations(request.config.tools or ()),
         _config(request.config),
     )
@@ -132,7 +132,7 @@ def _value(node: LlmNode, piece: Placeholder, state: Mapping[str, Any]) -> Segme
     return Segment(node.rules.text_of(state.get(piece.name)), "state", piece.name)
 
 
-def _sources(
+def sources(
     contents: Sequence[Content], agent: str, events: Sequence[GoogleEvent], known: Mapping[str, Event]
 ) -> list[Event | None]:
     """For each content the first event, after the one before it, that it can have come from."""
