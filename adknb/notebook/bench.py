@@ -12,14 +12,14 @@ from typing import Any
 from adknb.core.errors import SpecError, near_names
 from adknb.core.specs import LlmAgent
 from adknb.notebook import writing
-from adknb.notebook.bench_runs import RunningBench
+from adknb.notebook.answers import AnsweringBench
 from adknb.notebook.pipelines import AgentCell, AgentOptions, Pipeline
 from adknb.notebook.records import Settings
 from adknb.runtime.runner import Runner
 from adknb.runtime.strategies import as_strategy
 
 
-class Bench(RunningBench):
+class Bench(AnsweringBench):
     """Pipelines by name, runs in order. `namespace` is where names of callbacks, tools and agents are looked up."""
 
     def put_agent(
@@ -90,6 +90,13 @@ class Bench(RunningBench):
 
     def use(self, **settings: Any) -> Settings:
         """Change what pipelines run with. Raises `SpecError` or `ModelError` for what there is not."""
+        changed = self.checked(**settings)
+        with self.change("use " + ", ".join(settings)):
+            self.settings = changed
+        return changed
+
+    def checked(self, **settings: Any) -> Settings:
+        """What the settings would be. Raises as `use` does."""
         names = [field.name for field in fields(Settings)]
         for name in settings:
             if name not in names:
@@ -97,9 +104,7 @@ class Bench(RunningBench):
         changed = replace(self.settings, **settings)
         as_strategy(changed.strategy)
         resolve = self.answering.resolver(changed.base_url, changed.record)
-        runner = Runner(LlmAgent(name="check"), model=changed.model, rules=changed.rules, resolve=resolve)
+        runner = Runner(LlmAgent(name="check"), model=changed.model, rules=changed.rules, resumable=changed.resumable, resolve=resolve)
         if changed.model is not None:
             runner.check_models()
-        with self.change("use " + ", ".join(settings)):
-            self.settings = changed
         return changed

@@ -1,4 +1,4 @@
-"""What a line may choose for its runs: the model and where it is asked, the rules, the strategy. And what comes later."""
+"""What a line may choose for its runs: the model and where it is asked, the rules, the strategy, the database."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any, Final
 
-from adknb.core.errors import NotSupported
 from adknb.notebook.answering import Recording
 from adknb.notebook.command import Option, UsageError
 from adknb.notebook.pipelines import named_model
@@ -23,21 +22,19 @@ ANSWERING: Final = (
 )
 """Options about who answers, beside `--model`."""
 
-_LATER_OPTIONS: Final = {
-    "db": "sessions in a database come with a later version; sessions live in this process now",
-}
+DB_HELP: Final = "sqlite:///FILE.db, postgresql://…, or memory"
 
 
 def choices(options: Namespace, namespace: Mapping[str, Any], own_model: str = "model") -> dict[str, Any]:
     """What the line names, as a Runner takes it; a variable's value where it is one.
 
     The model is given under the name `own_model`: `models` answers also for agents that name one themselves. Raises
-    `NotSupported` for what comes later, `UsageError` for a record mode without a file.
+    `UsageError` for a record mode without a file.
     """
-    for name, what in _LATER_OPTIONS.items():
-        if getattr(options, name, None) is not None:
-            raise NotSupported(f"--{name}: {what}.")
-    chosen = {name: getattr(options, name, None) for name in ("model", "rules", "strategy", "base_url")}
+    chosen = {name: getattr(options, name, None) for name in ("model", "rules", "strategy", "base_url", "db")}
+    resumable = getattr(options, "resumable", None)
+    if resumable:
+        chosen["resumable"] = resumable != "off"
     model = chosen.pop("model")
     if model is not None:
         chosen[own_model] = named_model(namespace, model)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from adknb.core.run import RunConfig
-from adknb.notebook.choices import ANSWERING
+from adknb.notebook.choices import ANSWERING, DB_HELP
 from adknb.notebook.command import TRACEBACK, Argument, Option, UsageError
 from adknb.notebook.pipelines import Pipeline
 from adknb.notebook.records import Record, TurnRequest
@@ -39,6 +39,7 @@ TURN = (
         completes="strategies", aliases=("include_contents",),
     ),
     Option("--rules", "whose rules: java, go, go_fixed, js or python", "NAME", completes="rules"),
+    Option("--resumable", "let a long-running call pause the run: %adk answer goes on", takes="nothing"),
     Option("--max-llm-calls", "stop after so many model calls (500)", "NUMBER"),
     Option("--out", "bind the run to this variable", "NAME"),
     TRACEBACK,
@@ -46,7 +47,7 @@ TURN = (
     Option(
         "--stream", "ask for replies in pieces, shown as they come", takes="nothing", aliases=("streaming", "streaming_mode")
     ),
-    Option("--db", "sessions in a database (later)", "URL"),
+    Option("--db", f"the database of this run's session: {DB_HELP}", "URL"),
 )  # fmt: skip
 """Every option of a turn."""
 
@@ -61,6 +62,7 @@ _FROM_THE_START = (
     "clear",
     "max_llm_calls",
     "stream",
+    "db",
 )
 
 

@@ -8,21 +8,34 @@ from typing import Final
 
 from adknb.models.endpoint import Endpoint
 from adknb.notebook.bench import Bench
-from adknb.notebook.choices import ANSWERING, choices
-from adknb.notebook.command import Command, Option
+from adknb.notebook.cards.words import counted
+from adknb.notebook.choices import ANSWERING, DB_HELP, choices
+from adknb.notebook.command import Command, Option, UsageError
+from adknb.notebook.records import Settings
 from adknb.notebook.results import Message
 from adknb.runtime.strategies import as_strategy
 
 
 def use(bench: Bench, options: Namespace) -> Message:
     changed = choices(options, bench.namespace)
+    database = changed.pop("db", None)
+    if options.notebook is not None and database is None:
+        raise UsageError("--notebook names what is kept in a database: say --db URL too")
     if options.user is not None:
         changed["user"] = options.user
     if options.stream is not None:
         changed["stream"] = options.stream == "on"
+    bench.checked(**changed)
+    remarks = bench.open(database, options.notebook) if database is not None else ()
     if changed:
         bench.use(**changed)
     settings = bench.settings
+    if settings.model is None:
+        remarks = (*remarks, "Give a model: %adk use --model local, or the name of a variable.")
+    return Message(" · ".join([*_facts(settings), *_place(bench, database is not None)]), remarks)
+
+
+def _facts(settings: Settings) -> list[str]:
     model = settings.model if isinstance(settings.model, str) or settings.model is None else settings.model.name
     strategy = as_strategy(settings.strategy).name
     facts = [f"model {model or 'not set'}", f"rules {settings.rules}", f"strategy {strategy}", f"user {settings.user}"]
@@ -32,10 +45,21 @@ def use(bench: Bench, options: Namespace) -> Message:
         facts.append(f"replies in {Path(settings.record.file).name} (record mode {settings.record.mode})")
     if settings.stream:
         facts.append("streamed")
-    return Message(
-        " · ".join(facts),
-        () if settings.model is not None else ("Give a model: %adk use --model local, or the name of a variable.",),
-    )
+    if settings.resumable:
+        facts.append("resumable")
+    return facts
+
+
+def _place(bench: Bench, is_asked: bool) -> list[str]:
+    """Where sessions live. In memory they do unless somebody says otherwise, so that is said only to who asks."""
+    home = bench.home
+    if home.notes is None:
+        return ["sessions in memory, gone with the kernel"] if is_asked else []
+    last = f", the last change: {bench.last_change}" if bench.last_change else ""
+    return [
+        f"sessions in {home.shown}, each event on disk before the run goes on",
+        f"notebook {home.notes.notebook}: {counted(len(bench.records), 'run')}{last}",
+    ]
 
 
 COMMANDS: Final = (
@@ -56,10 +80,21 @@ COMMANDS: Final = (
                 completes="strategies",
             ),
             Option("--user", "the user id of new sessions", "ID"),
-            Option("--db", "sessions in a database (later)", "URL"),
+            Option(
+                "--db",
+                f"where sessions live from now on, with this notebook's runs, pipelines and undo: {DB_HELP}",
+                "URL",
+                aliases=("session_service",),
+            ),
+            Option(
+                "--notebook",
+                "with --db: the name under which the notebook is kept there; without it the front end's, or default",
+                "NAME",
+            ),
             *ANSWERING,
+            Option("--resumable", "whether a long-running call pauses a run, until %adk answer", choices=("on", "off")),
             Option("--stream", "whether to ask for replies in pieces, shown as they come", choices=("on", "off")),
         ),
-        ("%adk use", "%adk use --model local --strategy none"),
+        ("%adk use --model local --strategy none", "%adk use --db sqlite:///tickets.db"),
     ),
 )
