@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from adknb.models.faults import retry_after
-
 
 def causes(error: BaseException) -> Iterator[BaseException]:
     """The error, then those that it was raised from, outermost first; a group's members stand behind it."""
@@ -24,9 +22,9 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 
 def http_status(error: BaseException) -> int | None:
     """The HTTP status code that an error carries in the ways of ModelError, openai, google-genai, httpx, requests, urllib."""
-    response = getattr(error, "response", None)
+    response = _attribute(error, "response")
     for holder, name in ((error, "status"), (error, "status_code"), (error, "code"), (response, "status_code")):
-        value = getattr(holder, name, None)
+        value = _attribute(holder, name)
         if isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 599:
             return value
     return None
@@ -34,14 +32,24 @@ def http_status(error: BaseException) -> int | None:
 
 def asked_wait(error: BaseException) -> float | None:
     """Seconds that a server asked to wait (Retry-After), from the error or one behind it; None where it says nothing."""
+    from adknb.models.faults import retry_after  # with it come the models, and asyncio
+
     for each in causes(error):
-        seconds = getattr(each, "retry_after", None)
+        seconds = _attribute(each, "retry_after")
         if isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and seconds >= 0:
             return float(seconds)
-        for holder in (each, getattr(each, "response", None)):
-            headers = getattr(holder, "headers", None)
+        for holder in (each, _attribute(each, "response")):
+            headers = _attribute(holder, "headers")
             if isinstance(headers, Mapping):
                 asked = retry_after({str(name).lower(): str(value) for name, value in headers.items()})
                 if asked is not None:
                     return asked
     return None
+
+
+def _attribute(holder: object, name: str) -> object:
+    """None where there is none, or where a property of somebody else's error raises."""
+    try:
+        return getattr(holder, name, None)
+    except Exception:
+        return None

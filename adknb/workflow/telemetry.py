@@ -25,6 +25,10 @@ class OpenTelemetryObserver:
     checkpoint) is an event of the run's span. Nothing that was sent or said is in a trace, error messages neither.
 
     `tracer` is the application's; by default that of the global provider. Needs the extra `opentelemetry`.
+
+    >>> from opentelemetry.sdk.trace import TracerProvider
+    >>> observer = OpenTelemetryObserver(TracerProvider().get_tracer("newsroom"))
+    >>> observer.on_event(StepEvent("news", "run-1", -1, "", "run_started"))
     """
 
     def __init__(self, tracer: Tracer | None = None) -> None:
