@@ -119,7 +119,7 @@ class Part:
             if data.get("code_execution_result")
             else None,
             inline_data=Blob(inline["mime_type"], base64.b64decode(inline["data"])) if inline else None,
-            thought_signature=base64.b64decode(signature) if signature else None,
+            thought_signature=base64.b64decode(signature) if signature is not None else None,
         )
 
 
