@@ -88,9 +88,14 @@ async def test_refusals_say_what_to_do(opened: Opener, url: str) -> None:
         await opened(as_mia).list_sessions(app_name="a")
     assert "secret" not in str(raised.value)
     await asyncio.to_thread(execute, url, f"CREATE ROLE {name} LOGIN")
+    with pytest.raises(
+        SessionStoreError, match=r"there is no schema that the user may use .* Grant it USAGE and CREATE"
+    ):
+        await opened(as_mia).create_session(app_name="a", user_id="u")
+    await asyncio.to_thread(execute, url, f"GRANT USAGE ON SCHEMA public TO {name}")
     with pytest.raises(SessionStoreError, match=r"the user may not do this .* Grant it CREATE"):
         await opened(as_mia).create_session(app_name="a", user_id="u")
-    await asyncio.to_thread(execute, url, f"DROP ROLE {name}")
+    await asyncio.to_thread(execute, url, f"DROP OWNED BY {name}; DROP ROLE {name}")
 
 
 async def test_rows_that_somebody_else_has_locked(opened: Opener, url: str) -> None:

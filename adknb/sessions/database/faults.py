@@ -55,6 +55,7 @@ _POSTGRESQL: Final = {  # by SQLSTATE, or its class
     ),
     "3D000": _Fault("there is no such database", "Make it first: createdb NAME"),
     "42501": _Fault("the user may not do this", "Grant it CREATE on the schema, and all rights on the adknb_ tables."),
+    "3F000": _Fault("there is no schema that the user may use", "Grant it USAGE and CREATE on one in its search_path."),
     "25006": _Fault("the server is read-only", f"{_NOTHING_CHANGED} Name the primary server."),
     "53100": _Fault("the server's disk is full", f"{_NOTHING_CHANGED} Make room there and go on."),
     "53": _Fault("the server is out of resources", f"{_NOTHING_CHANGED} Try again later."),
