@@ -104,7 +104,13 @@ class Bench(AnsweringBench):
         changed = replace(self.settings, **settings)
         as_strategy(changed.strategy)
         resolve = self.answering.resolver(changed.base_url, changed.record)
-        runner = Runner(LlmAgent(name="check"), model=changed.model, rules=changed.rules, resumable=changed.resumable, resolve=resolve)
+        runner = Runner(
+            LlmAgent(name="check"),
+            model=changed.model,
+            rules=changed.rules,
+            resumable=changed.resumable,
+            resolve=resolve,
+        )
         if changed.model is not None:
             runner.check_models()
         return changed

@@ -20,6 +20,9 @@ from adknb.notebook.sessions_noted import Begun
 from adknb.notebook.undo import Snapshot
 from adknb.runtime.runner import Runner
 
+_SETTINGS = ("model", "rules", "strategy", "base_url", "record", "resumable")
+"""What of the bench's settings a Runner is made with."""
+
 
 class RunningBench(OpeningBench):
     """A bench whose pipelines run."""
@@ -28,8 +31,8 @@ class RunningBench(OpeningBench):
         """Run one turn on a message: in a fresh session, or as a turn of the named one.
 
         In a named session the same cell replaces the turn that it made (`turn` names one, `append` forces a new one).
-        `options` (model, models, strategy, rules, base_url, record) that are not None win over the bench's settings; with
-        `db` the session lives in that database.
+        `options` (model, models, strategy, rules, base_url, record, resumable) that are not None win over the bench's
+        settings; with `db` the session lives in that database.
         """
         if isinstance(request, str):
             request = TurnRequest(request)
@@ -97,7 +100,7 @@ class RunningBench(OpeningBench):
 
     def _runner(self, root: BaseAgent, service: SessionService | None, options: Mapping[str, Any]) -> Runner:
         """A Runner with the bench's settings, where `options` say nothing else."""
-        named = {name: getattr(self.settings, name) for name in ("model", "rules", "strategy", "base_url", "record")}
+        named = {name: getattr(self.settings, name) for name in _SETTINGS}
         named |= {name: value for name, value in options.items() if name != "db"}
         resolve = self.answering.resolver(named.pop("base_url"), named.pop("record"))
         return Runner(root, **named, observer=self.observer, session_service=service, resolve=resolve)

@@ -185,7 +185,7 @@ class AdkMagics(Magics):
             if "--help" in words or "-h" in words:
                 return self.shown(HelpText(command.help()))
             options = command.parse(rest)
-            if verb not in ("step", "continue", "rewind"):
+            if verb not in ("step", "continue", "rewind", "answer"):
                 return self.shown(command.run(self.bench, options))
             with LiveRun(self.bench, self.shell) as live:
                 run: Run = command.run(self.bench, options)

@@ -16,7 +16,7 @@ class Settings:
     """What pipelines run with when a cell does not say otherwise. `model` is a name or a model object.
 
     `base_url` is where models behind an API are asked, `record` the file in which replies are kept, `stream` asks for
-    replies in pieces.
+    replies in pieces, `resumable` lets a long-running call pause a run.
     """
 
     model: Any = None
@@ -26,6 +26,7 @@ class Settings:
     base_url: str | None = None
     record: Recording | None = None
     stream: bool = False
+    resumable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,9 @@ def contract(bench: Bench, options: Namespace) -> Any:
 def lint(bench: Bench, options: Namespace) -> Any:
     root = bench.root(options.pipeline)
     target = getattr(options, "for")
-    return make_lint(root, rules=bench.settings.rules, run=_last_run(bench, root.name), target=target)
+    run = _last_run(bench, root.name)
+    resumable = bench.settings.resumable or (run is not None and run.status == "waiting")
+    return make_lint(root, rules=bench.settings.rules, run=run, target=target, resumable=resumable)
 
 
 def compare(bench: Bench, options: Namespace) -> PromptComparison:
