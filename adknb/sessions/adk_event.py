@@ -42,7 +42,7 @@ def read_event(data: Any, place: str, lost: Counter[str]) -> Event:
         actions=_actions(fields.part("actions"), lost),
         invocation_id=fields.text("invocation_id") or "",
         branch=fields.text("branch"),
-        long_running_tool_ids=frozenset(_ids(fields, "long_running_tool_ids")),
+        long_running_tool_ids=frozenset(fields.texts("long_running_tool_ids")),
         partial=fields.flag("partial"),
         usage=read_usage(fields.part("usage_metadata")),
         error_code=fields.text("error_code"),
@@ -130,7 +130,7 @@ def _actions(fields: Fields | None, lost: Counter[str]) -> EventActions:
     versions = fields.part("artifact_delta")
     actions = EventActions(
         {key: REMOVED if value == REMOVED_TEXT else value for key, value in delta.items()},
-        _versions(versions) if versions is not None else {},
+        read_versions(versions) if versions is not None else {},
         fields.text("transfer_to_agent"),
         fields.flag("escalate"),
         fields.flag("skip_summarization"),
@@ -139,7 +139,7 @@ def _actions(fields: Fields | None, lost: Counter[str]) -> EventActions:
     return actions
 
 
-def _versions(fields: Fields) -> dict[str, int]:
+def read_versions(fields: Fields) -> dict[str, int]:
     """Artifact names and versions. A name is data here, like any other; no file is ever looked for under it."""
     return {name: fields.count(name) or 0 for name in fields.names()}
 
@@ -158,14 +158,6 @@ def read_usage(fields: Fields | None) -> Usage | None:
         fields.count("cached_content_token_count") or 0,
         reasoning,
     )
-
-
-def _ids(fields: Fields, name: str) -> list[str]:
-    ids = fields.items(name)
-    for item in ids:
-        if not isinstance(item, str):
-            refuse(fields.where(name), "a list of ids", item)
-    return list(ids)
 
 
 def _bytes(fields: Fields, name: str) -> bytes | None:

@@ -20,6 +20,7 @@ _AGENT_CALLBACKS: Final = ("before_agent_callback", "after_agent_callback")
 _CALLBACKS: Final = (
     "before_model_callback", "after_model_callback", "before_tool_callback", "after_tool_callback",
 )  # fmt: skip
+_FILES: Final = ("replay:", "local:")
 _INSTRUCTIONS: Final = ("instruction", "global_instruction")
 _AS_THEY_ARE: Final = (
     "output_key", "disallow_transfer_to_parent", "disallow_transfer_to_peers",
@@ -115,7 +116,11 @@ def _read_instruction(data: Any) -> Any:
 
 
 def _read_model(data: Any) -> Any:
-    return data if data is None or isinstance(data, str) else StoredModel(str(data["name"]))
+    """The model's name. One that names a file stays a name: what a document says never chooses a file to open."""
+    if data is None:
+        return None
+    name = data if isinstance(data, str) else str(data["name"])
+    return name if isinstance(data, str) and not name.startswith(_FILES) else StoredModel(name)
 
 
 def _tool_document(tool: FunctionTool) -> dict[str, Any]:

@@ -106,14 +106,22 @@ class Fields:
             refuse(self.where(name), "a list", value)
         return value or ()
 
-    def values(self, name: str) -> dict[str, Any]:
-        """An object of JSON values; empty without it."""
+    def texts(self, name: str) -> list[str]:
+        """A list of texts; empty without it."""
+        items = list(self.items(name))
+        for item in items:
+            if not isinstance(item, str):
+                refuse(self.where(name), "a list of texts", item)
+        return items
+
+    def values(self, name: str, *, finite: bool = True) -> dict[str, Any]:
+        """An object of JSON values; empty without it. Unless `finite`, infinities are numbers too, as ADK Java has them."""
         value = self.get(name)
         if value is None:
             return {}
         if not isinstance(value, Mapping):
             refuse(self.where(name), "an object", value)
-        found = fault(self.where(name), value)
+        found = fault(self.where(name), value if finite else with_finite_numbers(value))
         if found is not None:
             raise SessionFormatError(found)
         return dict(value)
@@ -145,6 +153,15 @@ def says_something(value: Any, level: int = 0) -> bool:
     if isinstance(value, Mapping) and level < 9:
         return any(says_something(item, level + 1) for item in value.values())
     return value not in (None, False, "", [])
+
+
+def with_finite_numbers(value: Any) -> Any:
+    """The JSON value with 0 for infinities and what is no number."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else 0.0
+    if isinstance(value, Mapping):
+        return {name: with_finite_numbers(item) for name, item in value.items()}
+    return [with_finite_numbers(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def checked_id(value: str, place: str) -> str:

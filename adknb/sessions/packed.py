@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
 GROUP: Final = 32
+LONGEST: Final = 1_000_000
+"""Entries of a list that is read. A few groups that name each other could stand for more than a machine holds."""
 
 Entry: TypeAlias = str | tuple[str, str | None]
 
@@ -29,6 +31,10 @@ def unpack(levels: Sequence[Sequence[Any]], value: Callable[[str], Any]) -> list
     """The inverse of `pack`; entries that were pairs come as lists of two. `value` looks a group up by its hash."""
     entries: list[Any] = []
     for level in reversed(levels):
-        entries = [entry for group in entries for entry in value(group)]
-        entries.extend(level)
+        grown: list[Any] = []
+        for group in entries:
+            grown.extend(value(group))
+            if len(grown) > LONGEST:
+                raise ValueError(f"a list of more than {LONGEST:,} entries")
+        entries = [*grown, *level]
     return entries
