@@ -25,9 +25,7 @@ class TokenBudget:
     """
 
     def __init__(self, limit: int | None, used: int = 0) -> None:
-        if limit is not None and limit < 0:
-            raise SpecError(f"a token budget is 0 or more tokens, not {limit}")
-        self.limit = limit
+        self.limit = None if limit is None else _count(limit)
         self._used = _count(used)
         self._reserved = 0
         self._lock = threading.Lock()
