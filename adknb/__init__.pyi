@@ -119,6 +119,10 @@ from .sessions.adk_database import (
 )
 from .sessions.adk_json import read_adk_json as read_adk_json
 from .sessions.database.service import DatabaseSessionService as DatabaseSessionService
+from .sessions.documents import (
+    export_session as export_session,
+    import_session as import_session,
+)
 from .sessions.memory import InMemorySessionService as InMemorySessionService
 from .tokens.prices import (
     Price as Price,
@@ -199,6 +203,6 @@ from .workflow.workflow import SequentialWorkflow as SequentialWorkflow
 
 __version__: str
 
-last: Run | Comparison | None
+last: Run | Comparison | WorkflowResult | None
 
 def load_ipython_extension(ipython: object) -> None: ...

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adknb.compare.comparison import Comparison
 from adknb.core.errors import RunStateError, SpecError, StaleSessionError, near_names
@@ -24,6 +24,10 @@ from adknb.runtime.interrupts import Held
 from adknb.runtime.runner import as_root
 from adknb.runtime.sync import run_sync
 
+if TYPE_CHECKING:
+    from adknb.workflow.result import WorkflowResult
+    from adknb.workflow.workflow import SequentialWorkflow
+
 
 class ChangingBench:
     """Pipelines, settings, runs and sessions, with the changes of them that can be undone."""
@@ -35,8 +39,10 @@ class ChangingBench:
         self.records: tuple[Record, ...] = ()
         self.current: str | None = None
         self.observer: Callable[[Run], object] | None = None
-        self.newest: Run | Comparison | None = None
+        self.newest: Run | Comparison | WorkflowResult | None = None
         """What the last cell that ran something left."""
+        self.workflow: SequentialWorkflow | None = None
+        """The workflow that the last cell with one ran."""
         self._memory = self._home = Home()
         self._lock = threading.Lock()
         self._variables = Variables()

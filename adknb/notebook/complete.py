@@ -15,6 +15,7 @@ from adknb.notebook.compare_line import holds_inputs
 from adknb.notebook.variables import is_agent, users_names
 from adknb.notebook.variant_words import CHANGES, holds_variants
 from adknb.notebook.verbs.explore import is_explored
+from adknb.notebook.verbs.workflow import WHAT, is_workflow
 from adknb.rules.resolve import NAMES as RULE_SETS
 from adknb.runtime.strategies import NAMES as STRATEGIES
 
@@ -82,6 +83,8 @@ def _known(bench: Bench, kind: str) -> list[str]:
     finders: dict[str, Callable[[], Iterable[str]]] = {
         "agents": lambda: [name for pipeline in bench.pipelines.values() for name in pipeline.names()],
         "pipelines": lambda: [*bench.pipelines, *_variables(bench, is_agent)],
+        "workflows": lambda: [*bench.pipelines, *_variables(bench, lambda v: is_agent(v) or is_workflow(v))],
+        "workflow_views": lambda: WHAT,
         "keys": lambda: keys(bench),
         "callbacks": lambda: _variables(bench, lambda value: callable(value) and not isinstance(value, type)),
         "schemas": lambda: _variables(bench, lambda value: isinstance(value, (type, dict))),

@@ -6,7 +6,7 @@ from textwrap import fill
 from typing import Any, Final
 
 from adknb.core.errors import near_names
-from adknb.notebook import compare_line
+from adknb.notebook import compare_line, workflow_line
 from adknb.notebook.agent_line import DESCRIBING, ELSEWHERE, NAME
 from adknb.notebook.command import TRACEBACK, WIDTH, Argument, Command, Option, UsageError
 from adknb.notebook.turn_line import PIPELINE as PIPELINE_NAME, TURN
@@ -132,10 +132,43 @@ COMPARE_LINE: Final = Command(
     ("%compare ticket --inputs tickets.csv --out comparison", "comparison = %compare ticket --kind dry"),
 )
 
+WORKFLOW: Final = Command(
+    "%%workflow",
+    "Run a workflow on the input in the cell's body: each step with its policies, and a timeline of what they did.",
+    _by_the_magic,
+    (workflow_line.WORKFLOW,),
+    workflow_line.RUNNING,
+    (
+        "%%workflow ticket --budget 5000 --timeout 60 --retry 3 --checkpoint\nI was charged twice for September.",
+        "%%workflow ticket --cache answers.db\n%step DraftAgent --timeout 30 --on-error continue\nMy router is offline.",
+    ),
+    body="the input, below %step lines for steps with policies of their own (%step --help)",
+)
+
+WORKFLOW_LINE: Final = Command(
+    "%workflow",
+    "Run a workflow without a cell body: on a variable's value, or on from the checkpoint of a run.",
+    _by_the_magic,
+    WORKFLOW.arguments,
+    (Option("--input", "the variable that holds the input", "VARIABLE", completes="variables"), *workflow_line.RUNNING),
+    ("%workflow ticket --resume last", "result = %workflow ticket --input message --budget 5000"),
+)
+
+STEP_LINE: Final = Command(
+    "%step",
+    "In a %%workflow cell, above the input: the policies of one step.",
+    _by_the_magic,
+    (Argument("name", "the step: the agent's name", completes="agents"),),
+    workflow_line.STEP_OPTIONS,
+    ("%step DraftAgent --timeout 30 --retry 3 --on-error continue", "%step CheckAgent --condition has_claims"),
+)
+
 MAGICS: Final = {
     command.invocation: command
-    for command in (AGENT, AGENT_LINE, AGENTS, PIPELINE, PIPELINE_LINE, STEP, COMPARE, COMPARE_LINE)
-}
+    for command in (
+        AGENT, AGENT_LINE, AGENTS, PIPELINE, PIPELINE_LINE, STEP, COMPARE, COMPARE_LINE, WORKFLOW, WORKFLOW_LINE, STEP_LINE,
+    )
+}  # fmt: skip
 """Every magic but `%adk`, by its name."""
 
 LATER_VERBS: Final = {

@@ -33,12 +33,17 @@ from adknb.notebook.magic_lines import (
     PIPELINE,
     PIPELINE_LINE,
     STEP,
+    STEP_LINE,
+    WORKFLOW,
+    WORKFLOW_LINE,
 )
 from adknb.notebook.outline import given_keys
 from adknb.notebook.pipelines import AgentOptions, Pipeline
 from adknb.notebook.results import AgentCard, HelpText, PipelineCard, VerbList
 from adknb.notebook.turn_line import check_from, check_out, line_message, number, turn_request
-from adknb.notebook.verbs import GROUPS, VERBS
+from adknb.notebook.verbs import GROUPS, VERBS, workflow
+from adknb.notebook.workflow_running import Running
+from adknb.workflow.result import WorkflowResult
 
 
 def _magic(command: Command) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -83,6 +88,7 @@ class AdkMagics(Magics):
         self.bench = bench
         self.cell = cell
         self.comparing = Comparing(bench, shell)
+        self.workflows = Running(bench, shell)
 
     @property
     def in_front_end(self) -> bool:
@@ -97,7 +103,7 @@ class AdkMagics(Magics):
 
     def taken(self, invocation: str, line: str, result: Any) -> Any:
         """The result of a line magic. A run or comparison is displayed already, so it is returned only to who takes it."""
-        if not isinstance(result, (Run, Comparison)):
+        if not isinstance(result, (Run, Comparison, WorkflowResult)):
             return self.shown(result)
         return None if self.cell.displays(invocation, line) else result
 
@@ -168,6 +174,20 @@ class AdkMagics(Magics):
         check_out(options.out, self.bench.pipelines)
         return self.comparing.run(options, "")
 
+    @_magic(WORKFLOW)
+    def workflow_cell(self, options: Namespace, body: str) -> None:
+        check_out(options.out, self.bench.pipelines)
+        self.workflows.cell(options, body, STEP_LINE)  # displayed already, and a cell magic's value cannot be taken
+
+    @_magic(WORKFLOW_LINE)
+    def workflow_line(self, options: Namespace) -> WorkflowResult:
+        check_out(options.out, self.bench.pipelines)
+        return self.workflows.line(options)
+
+    @_magic(STEP_LINE)
+    def step_line(self, options: Namespace) -> None:
+        raise UsageError(f"%step {options.name} belongs into a %%workflow cell, above the input")
+
     @_registered("%adk")
     def adk(self, line: str) -> Any:
         verb, _, rest = line.strip().partition(" ")
@@ -185,6 +205,9 @@ class AdkMagics(Magics):
             if "--help" in words or "-h" in words:
                 return self.shown(HelpText(command.help()))
             options = command.parse(rest)
+            if verb == "workflow" and workflow.is_resume(options):
+                found = self.workflows.resume(workflow.chosen(self.bench, options), workflow.run_named(options))
+                return self.taken("%adk", line, found)
             if verb not in ("step", "continue", "rewind", "answer"):
                 return self.shown(command.run(self.bench, options))
             with LiveRun(self.bench, self.shell) as live:

@@ -126,8 +126,10 @@ def check_from(options: argparse.Namespace, message: str, record: Record) -> Non
         )
 
 
-def start_state(pairs: list[str], variable: str | None, namespace: Mapping[str, Any]) -> dict[str, Any] | None:
-    """`--state` and `--state-from` as one dict; a pair wins over the variable."""
+def start_state(
+    pairs: list[str], variable: str | None, namespace: Mapping[str, Any], option: str = "--state"
+) -> dict[str, Any] | None:
+    """`--state` and `--state-from` as one dict; a pair wins over the variable. `option` is how the pairs' is written."""
     state: dict[str, Any] = {}
     if variable is not None:
         if variable not in namespace:
@@ -141,14 +143,14 @@ def start_state(pairs: list[str], variable: str | None, namespace: Mapping[str, 
     for pair in pairs:
         key, found, value = pair.partition("=")
         if not found or key in ("", ":"):
-            raise UsageError(f"--state takes KEY=TEXT or KEY:=JSON, not {pair!r}")
+            raise UsageError(f"{option} takes KEY=TEXT or KEY:=JSON, not {pair!r}")
         if key.endswith(":"):
             key = key[:-1]
             try:
                 value = json.loads(value)
             except ValueError as error:
                 raise UsageError(
-                    f"--state {key}:= takes JSON, quoted: --state '{key}:={{\"a\": 1}}'. {error}"
+                    f"{option} {key}:= takes JSON, quoted: {option} '{key}:={{\"a\": 1}}'. {error}"
                 ) from None
         state[key] = value
     return state or None

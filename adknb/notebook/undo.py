@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from adknb.notebook.bench_home import Home
     from adknb.notebook.pipelines import Pipeline
     from adknb.notebook.records import Record, Settings
+    from adknb.workflow.result import WorkflowResult
 
 UNDO_LIMIT = 200
 """How many changes can be taken back."""
@@ -56,7 +57,7 @@ class Snapshot:
     sessions: Mapping[str, Session]
     shared: SharedValues | None
     mark: SessionMark | None
-    newest: Run | Comparison | None = None
+    newest: Run | Comparison | WorkflowResult | None = None
     home: Home | None = None
     began: Session | None = None
     deleted: Sequence[Mapping[str, Any]] = ()

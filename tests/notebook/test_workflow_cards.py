@@ -92,6 +92,8 @@ def test_a_run_as_text() -> None:
         "",
         "Context          Value",
         'research_output  {"facts": []}',
+        "",
+        "More: result.to_frame(), %adk workflow plan",
     ]
 
 
@@ -102,7 +104,7 @@ def test_a_run_as_html_says_the_same_and_has_the_texts_behind_a_click() -> None:
     for said in (
         "completed", "6 steps · 2.1 s · 2,155 of 50,000 tokens · 2 checkpoints · run run-1", "Input: tides",
         "checking failed, and the workflow went on: ModelError: no", "✓ attempt 2 · 600 ms · 1,210 tokens",
-        "Output, by editing", "Context: 1 value", "result.to_frame(), %adk workflow",
+        "Output, by editing", "Context: 1 value", "result.to_frame(), %adk workflow plan",
     ):  # fmt: skip
         assert said in reading.text
     assert "senttideserrorModelError: Too many requests" in reading.text
@@ -133,6 +135,13 @@ def test_a_run_that_failed_shows_its_error_and_the_data() -> None:
         assert "it is over" in said
         assert "The data when it ended" in said
         assert "Observer int raised ValueError: seen, 2 times" in said
+
+
+def test_a_run_that_can_be_resumed_says_how() -> None:
+    stopped = made(eventful()[:6], "interrupted")
+    hint = "Go on: workflow.resume('run-1'), or %adk workflow resume run-1"
+    assert str(stopped).endswith(f"\n\n{hint}")
+    assert parts(stopped.to_html())[0].text.endswith(hint)
 
 
 def test_before_the_first_step() -> None:

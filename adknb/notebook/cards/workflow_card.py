@@ -26,7 +26,7 @@ def workflow_html(result: WorkflowResult) -> str:
         head(result.workflow, chip(result.status, STATUS_KINDS[result.status]),
              span(" · ".join(_summary(result, drawn)), "adknb-dim"))
     ]  # fmt: skip
-    given = _input(drawn)
+    given = _input(result)
     if given:
         pieces.append(f'<div class="adknb-message"><span class="adknb-dim">Input:</span> {cut(given, 200)}</div>')
     pieces.extend(box(cut(warning, 300), "warn") for warning in _warnings(result))
@@ -36,7 +36,7 @@ def workflow_html(result: WorkflowResult) -> str:
     if is_over and drawn.stretches:
         pieces += [heading(_output_heading(result)), block(result.data.text)]
         pieces.append(_context(result.data))
-        pieces.append(div(_hint(result), "adknb-dim adknb-hint"))
+        pieces.append(div(_hint(result, drawn), "adknb-dim adknb-hint"))
     return card(*pieces)
 
 
@@ -44,7 +44,7 @@ def workflow_text(result: WorkflowResult) -> str:
     """The run as plain text, with no character that a terminal would obey."""
     is_over, drawn = _drawn(result)
     lines = [one_line(f"{result.workflow}: {result.status} · {' · '.join(_summary(result, drawn))}", 400)]
-    given = _input(drawn)
+    given = _input(result)
     if given:
         lines.append(f"input: {one_line(given, 200)}")
     lines.extend(f"! {one_line(warning, 400)}" for warning in _warnings(result))
@@ -56,6 +56,7 @@ def workflow_text(result: WorkflowResult) -> str:
         rows = [[key, PipelineData(value).text] for key, value in result.data.context.items()]
         if rows:
             lines.extend(["", text.columns(["Context", "Value"], rows)])
+        lines.extend(["", one_line(_hint(result, drawn), 400)])
     return "\n".join(lines)
 
 
@@ -74,8 +75,9 @@ def _summary(result: WorkflowResult, drawn: Timeline) -> list[str]:
     return [number, duration(drawn.ms), f"{result.token_used:,}{limit} tokens", *kept, f"run {result.run_id}"]
 
 
-def _input(drawn: Timeline) -> str:
-    return next((stretch.sent for stretch in drawn.stretches if stretch.sent is not None), "")
+def _input(result: WorkflowResult) -> str:
+    """What the run was given."""
+    return next((event.data.text for event in result.events if event.data is not None), "")
 
 
 def _warnings(result: WorkflowResult) -> list[str]:
@@ -103,7 +105,9 @@ def _context(data: PipelineData) -> str:
     return f"<details><summary>{summary}</summary>{facts(rows)}</details>"
 
 
-def _hint(result: WorkflowResult) -> str:
+def _hint(result: WorkflowResult, drawn: Timeline) -> str:
+    if result.status != "completed" and drawn.checkpoints:
+        return f"Go on: workflow.resume({result.run_id!r}), or %adk workflow resume {result.run_id}"
     asked = next((name for name in result.steps if result.runs.get(name)), None)
     runs = f"result.run_of({asked!r}), " if asked is not None else ""
-    return f"More: {runs}result.to_frame(), %adk workflow"
+    return f"More: {runs}result.to_frame(), %adk workflow plan"
