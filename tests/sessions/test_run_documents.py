@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 from collections.abc import AsyncGenerator
@@ -10,6 +11,7 @@ import pytest
 
 from adknb import (
     BaseAgent,
+    CallbackContext,
     Content,
     Event,
     InvocationContext,
@@ -165,6 +167,12 @@ def test_parallel_steps_agents_outside_the_tree_and_streamed_replies() -> None:
     )
     again = store.disk.read()[1][run.id]
     assert run_data(again) == run_data(run)
+    assert {part for _, part, _ in store.disk.parts} == {
+        "head",
+        "state",
+        "events",
+        "more",
+    }  # all that they say is in the log
     inner = again.step("inner")
     assert isinstance(inner.agent, LlmAgent)
     assert inner.agent.instruction == "made here"
@@ -172,6 +180,47 @@ def test_parallel_steps_agents_outside_the_tree_and_streamed_replies() -> None:
     for death in store.deaths:
         [dead] = death.read()[1].values()
         assert "running" not in [step.status for step in dead.step_runs]
+
+
+def test_a_request_under_way_is_written_when_it_is_made_and_when_it_is_answered() -> None:
+    """Not with each event that another step says meanwhile."""
+
+    class Slow:
+        name = "slow"
+
+        async def generate_content_async(
+            self, request: LlmRequest, stream: bool = False
+        ) -> AsyncGenerator[LlmResponse]:
+            while request.agent == "A" and request.sources[0] is not None and len(store.written) < 6:
+                await asyncio.sleep(0)
+            yield LlmResponse(Content.model(request.agent))
+
+    many = LoopAgent(name="many", max_iterations=5, sub_agents=[LlmAgent(name="B")])
+    store = DocumentStore()
+    run = Runner(
+        ParallelAgent(name="both", sub_agents=[LlmAgent(name="A"), many]), model=Slow(), session_service=store
+    ).run("go", session="s")
+    assert [event.author for event in run.turn_events[1:]] == ["B"] * 5 + ["A"]
+    more = [json.loads(data) for (_, part, _), data in store.disk.parts.items() if part == "more"]
+    records = [record for each in more for record in each.get("requests", ()) if record["step"] == 0]
+    assert [(list(record), record["reply"] is None) for record in records] == [
+        (["step", "at", "sent", "seen", "reply", "ms"], True),
+        (["step", "at", "reply", "ms"], False),
+    ]
+    assert run_data(store.disk.read()[1][run.id]) == run_data(run)
+
+
+def test_an_event_that_a_callback_appends_by_itself_is_none_of_the_run() -> None:
+    store = DocumentStore()
+
+    async def note(context: CallbackContext) -> None:
+        await store.append_event(context.session, Event("somebody", Content.model("a note")))
+
+    root = SequentialAgent(name="p", sub_agents=[LlmAgent(name="A", before_agent_callback=note), LlmAgent(name="B")])
+    run = Runner(root, model=ScriptedModel(lambda request: "x"), session_service=store).run("go", session="s")
+    assert [event.author for event in run.turn_events] == ["user", "A", "B"]
+    assert [event.author for event in run.session.events] == ["user", "somebody", "A", "B"]
+    assert run_data(store.disk.read()[1][run.id]) == run_data(run)
 
 
 def test_a_failed_run_keeps_its_errors_with_causes_and_notes() -> None:
