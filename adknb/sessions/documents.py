@@ -30,7 +30,7 @@ def export_session(session: Session) -> dict[str, Any]:
     documents = RunDocuments()
     parts: dict[tuple[str, str, int], RunPart] = {}
     blobs: dict[str, str] = {}
-    for run in _runs(session):
+    for run in runs_of(session):
         changes = documents.changes(run)
         documents.stored(run, changes)
         parts.update({part[:3]: part for part in changes.parts})
@@ -134,7 +134,7 @@ def _of(known: Mapping[str, Any], name: str, place: str) -> Any:
     return known[name]
 
 
-def _runs(session: Session) -> list[Run]:
+def runs_of(session: Session) -> list[Run]:
     """Each turn's run, what it goes on from, and the turns before it as they were then; what others name comes first."""
     found: dict[int, Run] = {}
     waiting = [turn.run for turn in session.chain]
