@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from adknb.sessions.database.texts import as_column, as_json
 from adknb.sessions.database.turn_changes import turn_change
 from adknb.sessions.database.writes import Row, Write
 from adknb.sessions.run_documents import Changes, RunDocuments
+from adknb.sessions.run_reader import RunPart
 
 
 @dataclass(slots=True, eq=False)
@@ -118,7 +119,7 @@ def _log(session: Session, kept: Kept, events: Sequence[Event], chain: list[Turn
     run = session.under_way
     run_id = as_column(run.id) if run is not None else None
     common = {"session": kept.number, "writer": writer, "run": run_id, "at": time.time()}
-    texts: list[str | None] = [_text(event) for event in events]
+    texts: list[str | None] = [event_text(event) for event in events]
     turns = None if kept.chain == chain else turn_change(kept.chain, chain)
     if turns is not None and not texts:
         texts = [None]
@@ -130,7 +131,8 @@ def _log(session: Session, kept: Kept, events: Sequence[Event], chain: list[Turn
     return rows
 
 
-def _text(event: Event) -> str:
+def event_text(event: Event) -> str:
+    """The event as it is stored: without `temp:` keys."""
     data: dict[str, Any] = event.to_dict()
     delta = data["state_delta"]
     if any(key.startswith(TEMP_PREFIX) for key in delta):
@@ -145,12 +147,12 @@ def _add_runs(change: Change, runs: Iterable[Run], under_way: Run | None, coming
         changes = kept.documents.changes(run, coming if run is under_way else ())
         change.documents.append((run, changes))
         blobs.update(changes.blobs)
-        write.parts.extend({"session": write.session, **part._asdict()} for part in changes.parts)
+        write.parts.extend(part_rows(write.session, changes.parts))
         name = as_column(run.id)
         status, begun = kept.statuses.get(name, ("", time.time()))
         if run.status != status:
             write.runs.append({"session": write.session, "run": name, "status": run.status, "begun": begun})
-    write.blobs = [{"session": write.session, "hash": name, "data": data} for name, data in blobs.items()]
+    write.blobs = blob_rows(write.session, blobs)
 
 
 def _touched(session: Session, kept: Kept, chain: list[Turn]) -> list[Run]:
@@ -161,3 +163,11 @@ def _touched(session: Session, kept: Kept, chain: list[Turn]) -> list[Run]:
             if index >= len(kept.chain) or kept.chain[index] is not turn:
                 runs[turn.run.id] = turn.run
     return list(runs.values())
+
+
+def part_rows(session: int, parts: Iterable[RunPart]) -> list[Row]:
+    return [{"session": session, **part._asdict(), "run": as_column(part.run)} for part in parts]
+
+
+def blob_rows(session: int, blobs: Mapping[str, str]) -> list[Row]:
+    return [{"session": session, "hash": name, "data": data} for name, data in blobs.items()]

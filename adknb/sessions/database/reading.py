@@ -47,6 +47,7 @@ class SessionRows:
 
     position: Position
     state: str
+    notes: str
     log: Sequence[tuple[str | None, str | None, str | None]]
     runs: Mapping[str, tuple[str, float]]
     parts: Sequence[RunPart]
@@ -65,7 +66,8 @@ def position(connection: Connection, identity: Identity) -> Position | None:
 
 def read_rows(connection: Connection, place: Position) -> SessionRows:
     number = place.number
-    state = connection.execute(select(SESSIONS.c.state).where(SESSIONS.c.number == number)).scalar_one()
+    begun_with = select(SESSIONS.c.state, SESSIONS.c.notes).where(SESSIONS.c.number == number)
+    state, notes = connection.execute(begun_with).one()
     log = select(LOG.c.run, LOG.c.event, LOG.c.turns).where(LOG.c.session == number).order_by(LOG.c.seq)
     runs = select(RUNS.c.run, RUNS.c.status, RUNS.c.begun).where(RUNS.c.session == number).order_by(RUNS.c.begun)
     parts = (
@@ -78,6 +80,7 @@ def read_rows(connection: Connection, place: Position) -> SessionRows:
     return SessionRows(
         place,
         state,
+        notes,
         [tuple(row) for row in connection.execute(log)],
         {run: (status, begun) for run, status, begun in connection.execute(runs)},
         [RunPart(from_column(run), *rest) for run, *rest in connection.execute(parts)],
@@ -123,6 +126,7 @@ def _fill(session: Session, rows: SessionRows, documents: RunDocuments) -> dict[
         session.history.extend(run.turn_events)
         session.chain.append(Turn(run, lead, session.chain[-1] if session.chain else None))
     session.history.extend(tail)
+    session.notes = json.loads(rows.notes)
     session.state = _state(json.loads(rows.state), session)
     return runs
 

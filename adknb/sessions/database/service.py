@@ -7,14 +7,13 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from sqlalchemy import Connection, delete, insert, select
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, delete, select
 
-from adknb.core.errors import RunStateError, StaleSessionError
+from adknb.core.errors import RunStateError, StaleSessionError, near_names
 from adknb.core.events import Event, new_id
 from adknb.core.protocols import Note
 from adknb.core.run import Run, Session
-from adknb.core.state import TEMP_PREFIX, Scopes
+from adknb.core.state import Scopes
 from adknb.sessions.database import reading
 from adknb.sessions.database.address import address
 from adknb.sessions.database.changes import Change, Kept, apply_events, change_of, kept_of
@@ -22,10 +21,13 @@ from adknb.sessions.database.connection import Database, Synchronous
 from adknb.sessions.database.notes import delete_notes, note_row, read_notes
 from adknb.sessions.database.reading import Identity, Position, SessionRows, SharedRows
 from adknb.sessions.database.shared import SharedValues
+from adknb.sessions.database.summaries import SessionSummary, delete_unwritten, summaries
 from adknb.sessions.database.tables import NOTES, SESSIONS
-from adknb.sessions.database.texts import as_json, from_column
+from adknb.sessions.database.taking_over import create, take_over
+from adknb.sessions.database.texts import from_column
 from adknb.sessions.database.upsert import upsert
 from adknb.sessions.database.writers import writer_name
+from adknb.sessions.documents import export_session, import_session
 from adknb.sessions.run_documents import RunDocuments
 
 
@@ -62,20 +64,13 @@ class DatabaseSessionService:
     ) -> Session:
         """A new session that starts with `state`. Raises `RunStateError` when the id is taken."""
         identity = Identity(app_name, user_id, session_id or new_id())
-        start = {key: value for key, value in (state or {}).items() if not key.startswith(TEMP_PREFIX)}
-        row = {**identity.columns(), "state": as_json(start), "begun": time.time()}
+        session = Session(identity.id, app_name, user_id, dict(state or {}))
 
-        def create(connection: Connection) -> tuple[int, SharedRows]:
-            try:
-                number = connection.execute(insert(SESSIONS).returning(SESSIONS.c.number), row).scalar_one()
-            except IntegrityError:
-                raise RunStateError(
-                    f"session {session_id!r} exists already. Choose another id, or go on with that one."
-                ) from None
-            return number, reading.read_shared(connection, app_name, user_id)
+        def work(connection: Connection) -> tuple[int, SharedRows]:
+            return create(connection, identity, session), reading.read_shared(connection, app_name, user_id)
 
-        number, shared = await self._database.write(create)
-        session = Session(identity.id, app_name, user_id, dict(state or {}), scopes=self._refreshed(identity, shared))
+        number, shared = await self._database.write(work)
+        session.scopes = self._refreshed(identity, shared)
         session.scopes.merge_into(session.state)
         return self._keep(identity, session, Kept(self._database, number, 0, [], {}, {}, self._documents))
 
@@ -154,6 +149,67 @@ class DatabaseSessionService:
         """Every run that is kept of the session, in the order in which they began: those that were put aside and trials
         too."""
         return list(kept_of(session, self._database).all_runs.values())
+
+    async def summaries(self, *, app_name: str | None = None, user_id: str | None = None) -> list[SessionSummary]:
+        """The sessions at a glance, the last written to first."""
+        return await self._database.read(lambda connection: summaries(connection, app_name, user_id))
+
+    async def prune(
+        self,
+        *,
+        older_than: float | None = None,
+        keep: int | None = None,
+        app_name: str | None = None,
+        user_id: str | None = None,
+        dry_run: bool = False,
+    ) -> list[SessionSummary]:
+        """Delete the sessions that nobody wrote to for `older_than` seconds, but not the `keep` that were written to last;
+        with `keep` alone all others. Returns what was deleted, or with `dry_run` what would be.
+
+        Raises `RunStateError` when neither is said. A session that is written to meanwhile stays. An SQLite file keeps its
+        size: the room is used again.
+        """
+        if older_than is None and keep is None:
+            raise RunStateError(
+                "say which sessions to prune: older_than (seconds), keep (how many of the newest), or both"
+            )
+        since = time.time() - (older_than or 0)
+        found = (await self.summaries(app_name=app_name, user_id=user_id))[keep or 0 :]
+        old = [summary for summary in found if summary.last_write <= since]
+        if not dry_run:
+            await self._database.write(lambda connection: delete_unwritten(connection, old, since))
+        return old
+
+    async def export_session(self, *, app_name: str, user_id: str, session_id: str) -> dict[str, Any]:
+        """The session as one JSON document (see `documents.export_session`). Raises `RunStateError` when there is none."""
+        session = await self.get_session(app_name=app_name, user_id=user_id, session_id=session_id)
+        if session is None:
+            known = [each.id for each in await self.list_sessions(app_name=app_name, user_id=user_id)]
+            raise RunStateError(
+                f"there is no session {session_id!r} of user {user_id!r}.{near_names(session_id, known)}"
+            )
+        return export_session(session)
+
+    async def import_session(
+        self,
+        document: Session | Any,
+        *,
+        app_name: str | None = None,
+        user_id: str | None = None,
+        session_id: str | None = None,
+    ) -> Session:
+        """Store a session that is in no database: one that was read from elsewhere, or a document (see
+        `documents.import_session`), under its own names or those given.
+
+        Shared values come with it where there are none of that name yet. Raises `SessionFormatError` for a document that
+        holds none, `RunStateError` when the id is taken; then nothing was stored.
+        """
+        session = document if isinstance(document, Session) else import_session(document)
+        names = (app_name or session.app_name, user_id or session.user_id, session_id or session.id)
+        identity = Identity(*names)
+        await self._database.write(lambda connection: take_over(connection, identity, session, self.writer))
+        stored = await self.get_session(app_name=identity.app, user_id=identity.user, session_id=identity.id)
+        return cast("Session", stored)
 
     async def put_notes(self, notes: Sequence[Note]) -> None:
         rows = [note_row(note) for note in notes]

@@ -32,6 +32,7 @@ SESSIONS: Final = Table(
     Column("user", Text, nullable=False),
     Column("id", Text, nullable=False),
     Column("state", Text, nullable=False),  # what the session began with
+    Column("notes", Text, nullable=False),  # what it lost on its way here
     Column("begun", Double, nullable=False),  # seconds since 1970
     UniqueConstraint("app", "user", "id"),
     sqlite_autoincrement=True,  # a deleted session's number is never another's
