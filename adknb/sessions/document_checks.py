@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any, Final, get_args
 
 from adknb.core.content import Content, Part
@@ -21,19 +21,21 @@ def check_run(run: Run) -> None:
     place = f"run {shown(run.id)}"
     _texts(
         place, id=run.id, invocation_id=run.invocation_id, rules=run.rules, strategy=run.strategy, label=run.label,
-        temp_keys=run.temp_keys, user_id=run.user_id, notes=run.notes,
+        temp_keys=run.temp_keys, user_id=run.user_id,
     )  # fmt: skip
+    _notes(place, run.notes)
     _numbers(place, turn=run.turn, start=run.start, max_llm_calls=run.config.max_llm_calls)
     _amount(f"{place}: ms", run.ms)
     _status(place, run.status)
-    _json(f"{place}: start_state", dict(run.start_state))
-    _counts(f"{place}: asked", dict(run.asked))
+    _json(f"{place}: start_state", _object(f"{place}: start_state", run.start_state))
+    _counts(f"{place}: asked", _object(f"{place}: asked", run.asked))
     _flags(place, stale=run.stale, streaming=run.config.streaming)
     _content(f"{place}: message", run.message)
     for event in run.turn_events:
         _content(f"{place}: event {shown(event.id)}", event.content)
         _json(f"{place}: event {shown(event.id)}", event.to_dict())
-        _texts(place, author=event.author, event=event.id, branch=event.branch or "")
+        _texts(place, author=event.author, event=event.id)
+        _maybe_texts(place, branch=event.branch)
         _amount(f"{place}: event {shown(event.id)}", event.timestamp, LATEST)
     for step in run.step_runs:
         _step(f"{place}: step {shown(step.agent.name)}", step)
@@ -44,7 +46,9 @@ def check_run(run: Run) -> None:
 
 
 def _step(place: str, step: StepRun) -> None:
-    _texts(place, agent=step.agent.name, branch=step.branch or "", partial=step.partial, notes=step.notes)
+    _texts(place, agent=step.agent.name, partial=step.partial)
+    _notes(place, step.notes)
+    _maybe_texts(place, branch=step.branch)
     _numbers(place, number=step.number, start=step.start, stop=step.stop)
     _amount(f"{place}: ms", step.ms)
     _status(place, step.status)
@@ -59,7 +63,8 @@ def _request(place: str, request: Request) -> None:
     _numbers(place, seen=request.seen, ordinal=sent.ordinal, repeat=sent.repeat)
     _amount(f"{place}: ms", request.ms)
     for segment in sent.system:
-        _texts(place, text=segment.text, origin=segment.origin, key=segment.key or "")
+        _texts(place, text=segment.text, origin=segment.origin)
+        _maybe_texts(place, key=segment.key)
     for content in sent.contents:
         _content(place, content)
     _json(f"{place}: tools", sent.tools)
@@ -72,9 +77,9 @@ def _request(place: str, request: Request) -> None:
 
 def _reply(place: str, reply: LlmResponse) -> None:
     _content(place, reply.content)
-    _texts(
-        place, finish_reason=reply.finish_reason or "", error_code=reply.error_code or "", note=reply.note or "",
-        error_message=reply.error_message or "",
+    _maybe_texts(
+        place, finish_reason=reply.finish_reason, error_code=reply.error_code, note=reply.note,
+        error_message=reply.error_message,
     )  # fmt: skip
     _flags(place, partial=reply.partial)
     if isinstance(reply.usage, Usage):
@@ -84,7 +89,7 @@ def _reply(place: str, reply: LlmResponse) -> None:
 def _content(place: str, content: Content | None) -> None:
     if content is None:
         return
-    _texts(place, role=content.role or "")
+    _maybe_texts(place, role=content.role)
     for part in content.parts:
         _part(place, part)
 
@@ -92,30 +97,44 @@ def _content(place: str, content: Content | None) -> None:
 def _part(place: str, part: Part) -> None:
     call, answer, blob = part.function_call, part.function_response, part.inline_data
     code, result = part.executable_code, part.code_execution_result
-    said: list[tuple[str, Any]] = [("text", part.text or "")]
+    _maybe_texts(place, text=part.text)
     if call is not None:
-        said += [("name", call.name), ("id", call.id or "")]
-        _json(f"{place}: args", dict(call.args))
+        _texts(place, name=call.name)
+        _maybe_texts(place, id=call.id)
+        _json(f"{place}: args", _object(f"{place}: args", call.args))
     if answer is not None:
-        said += [("name", answer.name), ("id", answer.id or "")]
-        _json(f"{place}: response", dict(answer.response))
+        _texts(place, name=answer.name)
+        _maybe_texts(place, id=answer.id)
+        _json(f"{place}: response", _object(f"{place}: response", answer.response))
     if blob is not None:
-        said.append(("mime_type", blob.mime_type))
+        _texts(place, mime_type=blob.mime_type)
     if code is not None:
-        said += [("code", code.code), ("language", code.language)]
+        _texts(place, code=code.code, language=code.language)
     if result is not None:
-        said += [("output", result.output), ("outcome", result.outcome)]
-    for name, value in said:
-        _texts(place, **{name: value})
+        _texts(place, output=result.output, outcome=result.outcome)
+
+
+def _maybe_texts(place: str, **fields: Any) -> None:
+    _texts(place, **{name: value for name, value in fields.items() if value is not None})
 
 
 def _texts(place: str, **fields: Any) -> None:
-    """Texts, or lists of them."""
     for name, value in fields.items():
-        items: Iterable[Any] = value if isinstance(value, list) else (value,)
-        for item in items:
-            if not isinstance(item, str):
-                raise SessionFormatError(f"{place}: {name} must be text, not {shown(item)}")
+        if not isinstance(value, str):
+            raise SessionFormatError(f"{place}: {name} must be text, not {shown(value)}")
+
+
+def _notes(place: str, notes: Any) -> None:
+    if not isinstance(notes, list):
+        raise SessionFormatError(f"{place}: notes must be a list, not {shown(notes)}")
+    for note in notes:
+        _texts(place, note=note)
+
+
+def _object(place: str, value: Any) -> dict[Any, Any]:
+    if not isinstance(value, Mapping):
+        raise SessionFormatError(f"{place} must be an object, not {shown(value)}")
+    return dict(value)
 
 
 def _numbers(place: str, **fields: Any) -> None:

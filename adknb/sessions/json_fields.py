@@ -95,7 +95,7 @@ class Fields:
         if value is None:
             return None
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not is_number or not (math.isfinite(value) and 0 <= value <= LATEST):
+        if not is_number or not 0 <= value <= LATEST:
             refuse(self.where(name), "a moment in seconds since 1970", value)
         return float(value)
 
