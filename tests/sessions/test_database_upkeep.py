@@ -156,7 +156,7 @@ async def test_runs_that_were_put_aside_and_trials_are_kept(opened: Opener) -> N
     assert list(kept) == [first.id, trial.id, rewound.id]
     assert [(run.status, run.output) for run in kept.values()] == [
         ("completed", "b1"),
-        ("completed", "b2"),
+        ("completed", "b1"),
         ("paused", "a1"),
     ]
     assert session.turns == [kept[rewound.id]]
