@@ -33,7 +33,7 @@ async def decide(
     """What is to be done about the error. Raises `SpecError` for an answer that is none."""
     answer = None if handler is None else await call(handler, step, data, error, classification)
     if answer is None:
-        return step.on_error
+        return ErrorAction(step.on_error)
     if isinstance(answer, PipelineData):
         return answer
     if isinstance(answer, str) and answer in list(ErrorAction):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self, TypeAlias
 
 from pydantic import SkipValidation, field_validator, model_validator
 
+from adknb.core.errors import near_names
 from adknb.core.specs import BaseAgent, Spec
 from adknb.workflow.actions import ErrorAction
 from adknb.workflow.adapters import DataAdapter, DataTransformer
@@ -51,14 +52,14 @@ class Step(Spec):
     transformer: SkipValidation[DataTransformer | Callable[[Any], Any] | None] = None
     timeout: float | None = None
     retry_policy: RetryPolicy | None = None
-    on_error: ErrorAction = ErrorAction.FAIL
+    on_error: ErrorAction | str = ErrorAction.FAIL
     fallback: Any = None
     input_adapter: SkipValidation[DataAdapter | None] = None
     output_adapter: SkipValidation[DataAdapter | None] = None
     cache: ResultCache | None = None
     context_updates: Any = None
-    reads: tuple[str, ...] | None = None
-    writes: tuple[str, ...] = ()
+    reads: Sequence[str] | None = None
+    writes: Sequence[str] = ()
     circuit_breaker: CircuitBreaker | None = None
     model: Any = None
 
@@ -106,13 +107,17 @@ class Step(Spec):
 
     @field_validator("on_error", mode="before")
     @classmethod
-    def _any_case(cls, value: object) -> object:
-        return value.lower() if isinstance(value, str) and not isinstance(value, ErrorAction) else value
+    def _is_an_action(cls, value: object) -> object:
+        if isinstance(value, str) and value.lower() in list(ErrorAction):
+            return ErrorAction(value.lower())
+        raise ValueError(f"there is no error action {value!r}.{near_names(str(value), ErrorAction)}")
 
     @field_validator("reads", "writes", mode="before")
     @classmethod
     def _several_keys(cls, value: object) -> object:
-        return (value,) if isinstance(value, str) else value
+        if value is None or isinstance(value, str):
+            return value if value is None else (value,)
+        return tuple(value) if isinstance(value, Iterable) else value
 
     @model_validator(mode="after")
     def _fallback_fits(self) -> Self:

@@ -309,12 +309,12 @@ def _check(workflow: SequentialWorkflow) -> None:
     for step in workflow.steps:
         if not isinstance(step, Step):
             raise SpecError(f"workflow {workflow.name!r}: steps are Step objects, not {step!r}")
-        other = taken.setdefault(step.output_key, step.name)
-        if other is not step.name:
+        if step.output_key in taken:
             raise SpecError(
-                f"workflow {workflow.name!r}: steps {other!r} and {step.name!r} would both write {step.output_key!r}. "
+                f"workflow {workflow.name!r}: steps {taken[step.output_key]!r} and {step.name!r} would both write {step.output_key!r}. "
                 "Rename one."
             )
+        taken[step.output_key] = step.name
     if workflow.policies.max_parallel < 1:
         raise SpecError(f"max_parallel is 1 or more steps at once, not {workflow.policies.max_parallel!r}")
     timeout = workflow.policies.timeout
