@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from adknb.core.specs import LlmAgent
 from adknb.examples.news_tools import check_fact, read_article, search_news
+from adknb.workflow.data import PipelineData
 
 TOPIC: Final = "What is new about the tidal battery?"
 """Six articles report facts about it, and one of them has a number wrong."""
@@ -63,6 +64,29 @@ def editor_expert() -> LlmAgent:
         instruction="You are the chief editor. Correct what the report finds wrong, smooth the language, "
         "and end with a note that says what you changed.\nArticle:\n{article}\nReport on its facts:\n{fact_check_output?}",
     )
+
+
+def source_reader(number: int) -> LlmAgent:
+    """Reads one article, whose id the state has as `source_1`, `source_2` …; several can do so at once."""
+    return LlmAgent(
+        name=f"reader_{number}",
+        description="Reads one article.",
+        instruction=f"Read article {{source_{number}}}, and report what it says about the user's topic. Reply with JSON only:\n"
+        '{"facts": [{"claim": "…", "source": "…", "date": "…"}], "opinions": [{"view": "…", "source": "…"}]}',
+        tools=[read_article],
+    )
+
+
+def find_sources(topic: str) -> list[str]:
+    """The ids of the articles to read. No model is asked."""
+    return [found["id"] for found in search_news(topic)["articles"]][:SOURCES]
+
+
+def join_reports(data: PipelineData) -> str:
+    """One research report of what the readers said, in the order of their steps."""
+    reports = [json.loads(report) for report in data.payload.values()]
+    joined = {name: [each for report in reports for each in report[name]] for name in ("facts", "opinions")}
+    return json.dumps({"topic": data.context["topic"], **joined}, ensure_ascii=False)
 
 
 class ResearchToWritingTransformer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from adknb.core.content import Content, FunctionCall, Part
@@ -21,10 +21,10 @@ NOTE: Final = "written for this lesson: ignores your prompt"
 
 
 def news_replies() -> ScriptedModel:
-    """A model for the four agents of `news`."""
-    return ScriptedModel(
-        {"search_expert": _research, "writing_expert": _write, "fact_checker": _check, "editor_expert": _edit}
-    )
+    """A model for the agents of `news`."""
+    readers = {f"reader_{number}": _read for number in range(1, SOURCES + 1)}
+    replies = {"search_expert": _research, "writing_expert": _write, "fact_checker": _check, "editor_expert": _edit}
+    return ScriptedModel({**replies, **readers}, name="written-for-the-lesson")
 
 
 def _research(request: LlmRequest) -> LlmResponse:
@@ -37,19 +37,31 @@ def _research(request: LlmRequest) -> LlmResponse:
     read = answers[1:]
     if len(read) < len(found):
         return _calls([FunctionCall("read_article", {"article_id": each}) for each in found[len(read) :]])
-    return _json(
-        {
-            "topic": topic,
-            "facts": [
-                {"claim": fact, "source": article["source"], "date": article["date"]}
-                for article in read
-                for fact in article["facts"]
-            ],
-            "opinions": [
-                {"view": view, "source": article["source"]} for article in read for view in article["opinions"]
-            ],
-        }
-    )
+    return _json({"topic": topic, **_reported(read)})
+
+
+def _read(request: LlmRequest) -> LlmResponse:
+    """Reads the article that the instruction names, then reports it."""
+    answers = _answers(request)
+    if not answers:
+        return _call(
+            "read_article", article_id=(request.system_instruction or "").split(",")[0].removeprefix("Read article ")
+        )
+    return _json(_reported(answers))
+
+
+def _reported(articles: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the articles say, each fact and opinion with where it stands."""
+    return {
+        "facts": [
+            {"claim": fact, "source": article["source"], "date": article["date"]}
+            for article in articles
+            for fact in article["facts"]
+        ],
+        "opinions": [
+            {"view": view, "source": article["source"]} for article in articles for view in article["opinions"]
+        ],
+    }
 
 
 def _write(request: LlmRequest) -> LlmResponse:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
-from adknb import FunctionCall, Runner
+import pytest
+
+from adknb import FunctionCall, ModelError, PipelineData, Runner
 from adknb.core.specs import LlmAgent
 from adknb.examples.news import (
     OPINION_TOPIC,
@@ -13,12 +15,16 @@ from adknb.examples.news import (
     ResearchToWritingTransformer,
     editor_expert,
     fact_checker,
+    find_sources,
+    join_reports,
     search_expert,
+    source_reader,
     writing_expert,
     written,
 )
 from adknb.examples.news_replies import NOTE, news_replies
 from adknb.examples.news_tools import articles, check_fact, read_article, search_news
+from adknb.examples.unsteady import UnsteadyModel
 
 
 def ids(topic: str) -> list[str]:
@@ -128,3 +134,26 @@ def test_opinions_alone_are_not_checked() -> None:
 def test_replies_to_what_is_not_the_lessons_form() -> None:
     assert written(said(writing_expert(), "Write!"))["article"] == "The news\n\nWrite!"
     assert said(fact_checker(), "no JSON") == "There is no claim to check."
+
+
+def test_readers_report_one_article_each_and_their_reports_join() -> None:
+    sources = find_sources(TOPIC)
+    assert sources == ["blog-battery", "watch-battery", "grid-battery", "review-battery", "courier-battery"]
+    reports = {
+        f"read {number}": said(source_reader(number), TOPIC, **{f"source_{number}": source})
+        for number, source in enumerate(sources, 1)
+    }
+    assert json.loads(reports["read 1"])["facts"] == [
+        {"claim": "The tidal battery stores 64 megawatt hours.", "source": "Tide Blog", "date": "2026-03-02T12:05:00Z"}
+    ]
+    joined = join_reports(PipelineData(reports, context={"topic": "tidal battery"}))
+    assert joined == said(search_expert(), TOPIC)
+
+
+def test_an_unsteady_model_fails_as_often_as_told_then_answers() -> None:
+    model = UnsteadyModel(news_replies(), errors={"search_expert": [ModelError("503: overloaded")]}, name="unsteady")
+    runner = Runner(search_expert(), model=model)
+    with pytest.raises(ModelError, match="503: overloaded"):
+        runner.run(TOPIC)
+    assert runner.run(TOPIC).output == said(search_expert(), TOPIC)
+    assert (model.calls, model.name) == ({"search_expert": 4}, "unsteady")
