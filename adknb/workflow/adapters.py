@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -14,7 +13,7 @@ from adknb.workflow.errors import AdapterError
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-_FENCE: Final = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
+_FENCE: Final = "```"
 
 
 class DataAdapter(Protocol):
@@ -73,8 +72,7 @@ class JsonAdapter:
 
     def convert(self, data: Any) -> Any:
         if isinstance(data, str):
-            fenced = _FENCE.match(data)
-            data = json.loads(fenced.group(1) if fenced else data)
+            data = json.loads(_unfenced(data))
         if self._reader is None:
             return data
         return self._reader.dump_python(self._reader.validate_python(data), mode="json")
@@ -82,6 +80,15 @@ class JsonAdapter:
     def validate(self, data: Any) -> None:
         if self._reader is not None:
             self._reader.validate_python(data)
+
+
+def _unfenced(text: str) -> str:
+    """What stands inside the fence, when the whole text is one block of code; else the text."""
+    block = text.strip()
+    opening, _, rest = block.partition("\n")
+    if not (opening.startswith(_FENCE) and rest.endswith(_FENCE)):
+        return text
+    return rest.removesuffix(_FENCE)
 
 
 def _reader(shape: Any) -> TypeAdapter[Any]:
