@@ -104,6 +104,8 @@ class Part:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Part:
         """The inverse of `to_dict`. Raises `ValueError` for a field that no part has."""
+        if len(data) == 1 and "text" in data:  # what nearly every part is
+            return Part(data["text"])
         unknown = set(data) - set(Part.__slots__)
         if unknown:
             raise ValueError(f"a part has no field {sorted(unknown)[0]!r}; it has {', '.join(Part.__slots__)}")
@@ -159,7 +161,7 @@ class Content:
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Content:
-        return Content(data.get("role"), tuple(Part.from_dict(part) for part in data.get("parts") or ()))
+        return Content(data.get("role"), tuple([Part.from_dict(part) for part in data.get("parts") or ()]))
 
 
 def _without_none(**fields: Any) -> dict[str, Any]:

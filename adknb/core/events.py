@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from adknb.core.content import Content, FunctionCall, FunctionResponse
 from adknb.core.state import REMOVED, REMOVED_TEXT
@@ -14,6 +14,8 @@ from adknb.core.usage import Usage
 
 USER = "user"
 """The author of what the person wrote."""
+_USUAL: Final = frozenset({"id", "invocation_id", "author", "timestamp", "content", "state_delta", "branch"})
+"""The fields of most events as JSON."""
 
 
 @dataclass(slots=True)
@@ -123,28 +125,34 @@ class Event:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Event:
         """The inverse of `to_dict`."""
-        return Event(
+        get = data.get
+        content = get("content")
+        delta = dict(get("state_delta") or ())
+        if REMOVED_TEXT in delta.values():
+            delta = {key: REMOVED if value == REMOVED_TEXT else value for key, value in delta.items()}
+        event = Event(
+            data["author"],
+            Content.from_dict(content) if content is not None else None,
+            EventActions(delta),
+            data["invocation_id"],
+            get("branch"),
             id=data["id"],
-            invocation_id=data["invocation_id"],
-            author=data["author"],
             timestamp=data["timestamp"],
-            content=Content.from_dict(data["content"]) if data.get("content") is not None else None,
-            actions=EventActions(
-                state_delta={
-                    key: REMOVED if value == REMOVED_TEXT else value
-                    for key, value in (data.get("state_delta") or {}).items()
-                },
-                artifact_delta=dict(data.get("artifact_delta") or {}),
-                transfer_to_agent=data.get("transfer_to_agent"),
-                escalate=bool(data.get("escalate", False)),
-                skip_summarization=bool(data.get("skip_summarization", False)),
-            ),
-            branch=data.get("branch"),
-            long_running_tool_ids=frozenset(data.get("long_running_tool_ids") or ()),
-            usage=Usage.from_dict(data["usage"]) if data.get("usage") else None,
-            error_code=data.get("error_code"),
-            error_message=data.get("error_message"),
         )
+        if not data.keys() <= _USUAL:
+            event._take_optional(data)
+        return event
+
+    def _take_optional(self, data: Mapping[str, Any]) -> None:
+        actions = self.actions
+        actions.artifact_delta = dict(data.get("artifact_delta") or {})
+        actions.transfer_to_agent = data.get("transfer_to_agent")
+        actions.escalate = bool(data.get("escalate", False))
+        actions.skip_summarization = bool(data.get("skip_summarization", False))
+        self.long_running_tool_ids = frozenset(data.get("long_running_tool_ids") or ())
+        self.usage = Usage.from_dict(data["usage"]) if data.get("usage") else None
+        self.error_code = data.get("error_code")
+        self.error_message = data.get("error_message")
 
 
 def final_text(events: Sequence[Event]) -> str:
