@@ -13,7 +13,7 @@ from adknb.workflow.middleware import CallNext, StepReply, StepRequest
 PATTERNS: Final = {
     "EMAIL": r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+",
     "CARD": r"\b(?:\d[ -]?){12,18}\d\b",
-    "PHONE": r"\+\d[\d ()-]{6,17}\d",
+    "PHONE": r"\+\d[\d ()-]{6,17}\d(?!\d)",
     "KEY": r"\b(?:sk|pk|ghp|xox[abp])[-_][\w-]{16,}\b|\bAIza[\w-]{35}\b|\bAKIA[0-9A-Z]{16}\b",
 }
 """E-mail addresses, card and international telephone numbers, keys of well-known services."""

@@ -76,8 +76,8 @@ def test_as_a_table(metrics: MetricsObserver) -> None:
         "completed", "failed", "skipped", "fallback", "continued", "retry", "cache_hit", "tokens",
         "mean_ms", "p50_ms", "p90_ms", "p99_ms",
     ]  # fmt: skip
-    assert frame.loc["research"].tolist() == [3, 0, 0, 0, 0, 3, 0, 3_030, 200.0, 200.0, 280.0, 298.0]
-    assert frame.loc["check"].tolist() == [0, 0, 1, 0, 0, 0, 1, 0, 0.0, 0.0, 0.0, 0.0]
+    assert list(frame.loc["research"]) == [3, 0, 0, 0, 0, 3, 0, 3_030, 200.0, 200.0, 280.0, 298.0]
+    assert list(frame.loc["check"]) == [0, 0, 1, 0, 0, 0, 1, 0, 0.0, 0.0, 0.0, 0.0]
     empty = MetricsObserver().to_frame()
     assert (len(empty), list(empty.columns)) == (0, list(frame.columns))
 
