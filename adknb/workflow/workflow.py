@@ -311,8 +311,8 @@ def _check(workflow: SequentialWorkflow) -> None:
             raise SpecError(f"workflow {workflow.name!r}: steps are Step objects, not {step!r}")
         if step.output_key in taken:
             raise SpecError(
-                f"workflow {workflow.name!r}: steps {taken[step.output_key]!r} and {step.name!r} would both write {step.output_key!r}. "
-                "Rename one."
+                f"workflow {workflow.name!r}: steps {taken[step.output_key]!r} and {step.name!r} would both write "
+                f"{step.output_key!r}. Rename one."
             )
         taken[step.output_key] = step.name
     if workflow.policies.max_parallel < 1:
