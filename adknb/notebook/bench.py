@@ -12,14 +12,14 @@ from typing import Any
 from adknb.core.errors import SpecError, near_names
 from adknb.core.specs import LlmAgent
 from adknb.notebook import writing
-from adknb.notebook.answers import AnsweringBench
+from adknb.notebook.bench_sessions import SessionsBench
 from adknb.notebook.pipelines import AgentCell, AgentOptions, Pipeline
 from adknb.notebook.records import Settings
 from adknb.runtime.runner import Runner
 from adknb.runtime.strategies import as_strategy
 
 
-class Bench(AnsweringBench):
+class Bench(SessionsBench):
     """Pipelines by name, runs in order. `namespace` is where names of callbacks, tools and agents are looked up."""
 
     def put_agent(

@@ -117,6 +117,8 @@ class ChangingBench:
             self._restore(snapshot)
             if self._home.notes is not None:
                 run_sync(self._home.notes.log.take_back)
+            if snapshot.deleted:  # they are back as objects of their own
+                self._read(self._home)
         return snapshot.label
 
     def refresh(self) -> None:
@@ -135,11 +137,12 @@ class ChangingBench:
                 self._lock.release()
 
     @contextmanager
-    def change(self, label: str) -> Iterator[None]:
-        """Around a change: it can be undone, and when it fails nothing has happened."""
+    def change(self, label: str, **sessions: Any) -> Iterator[None]:
+        """Around a change: it can be undone, and when it fails nothing has happened. `sessions` says of whole sessions what
+        `Snapshot` does."""
         with self.busy():
             self._check()
-            snapshot = self._snapshot(None)
+            snapshot = replace(self._snapshot(None), **sessions)
             try:
                 yield
                 self._bind()

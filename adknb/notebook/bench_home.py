@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from adknb.core.protocols import SessionService
 from adknb.core.run import Session
+from adknb.notebook.bench_documents import Identity
 from adknb.notebook.bench_notes import BenchNotes
 from adknb.notebook.records import Record
 from adknb.notebook.sessions_noted import Begun, NotedSessions
@@ -18,6 +19,7 @@ from adknb.sessions.memory import InMemorySessionService, SharedValues
 
 if TYPE_CHECKING:
     from adknb.sessions.database import DatabaseSessionService
+    from adknb.sessions.database.summaries import SessionSummary
 
 MEMORY: Final = "memory"
 APP: Final = "adknb"
@@ -53,6 +55,11 @@ class Home:
         """While a run begins: note it with its first event, where the bench is kept."""
         return nullcontext()
 
+    def take_in(self, session: Session, name: str) -> Session:
+        """Keep a session that comes from elsewhere, under this name."""
+        session.id = name
+        return session
+
     def shared_values(self) -> SharedValues | None:
         """What undo must put back beside the session that it goes back in; None where that is all."""
         return self._memory.shared_values()
@@ -81,20 +88,49 @@ class DatabaseHome(Home):
         return self._noted
 
     def find(self, name: str, user: str) -> Session | None:
-        return run_sync(lambda: self.store.get_session(app_name=APP, user_id=user, session_id=name))
+        return self.load(Identity(APP, user, name))
+
+    def load(self, identity: Identity) -> Session | None:
+        app, user, name = identity
+        return run_sync(lambda: self.store.get_session(app_name=app, user_id=user, session_id=name))
+
+    def delete(self, identity: Identity) -> None:
+        app, user, name = identity
+        run_sync(lambda: self.store.delete_session(app_name=app, user_id=user, session_id=name))
+
+    def prune(
+        self, older_than: float | None, keep: int | None, kept: Collection[Identity], dry_run: bool
+    ) -> list[SessionSummary]:
+        """What was pruned, or would be with `dry_run`: never what is in `kept`."""
+        found = run_sync(lambda: self.store.prune(older_than=older_than, keep=keep, dry_run=True))
+        gone = {Identity(each.app_name, each.user_id, each.id): each for each in found}
+        gone = {identity: each for identity, each in gone.items() if identity not in kept}
+        if not dry_run:
+            for identity in gone:
+                self.delete(identity)
+        return list(gone.values())
 
     def noting(self, begun: Begun) -> AbstractContextManager[None]:
         return self._noted.noting(begun)
+
+    def take_in(self, session: Session, name: str) -> Session:
+        return run_sync(lambda: self.store.import_session(session, session_id=name))
 
     def shared_values(self) -> SharedValues | None:
         return None
 
     def settle(self, snapshot: Snapshot) -> None:
         if snapshot.mark is not None:
-            session = snapshot.mark.session
-            run_sync(lambda: self.store.save(session))
+            self._save(snapshot.mark.session)
         if snapshot.began is not None:
             self._take_back_session(snapshot.began)
+        if snapshot.imported is not None:
+            identity, events = snapshot.imported
+            found = self.load(identity)
+            if found is not None and len(found.events) == events:  # else others went on in it
+                self.delete(identity)
+        for document in snapshot.deleted:
+            self._bring_back(document)
 
     def _take_back_session(self, session: Session) -> None:
         """A session that a change began goes with it, and with it what it wrote for others to share; but when others have
@@ -103,5 +139,12 @@ class DatabaseHome(Home):
         if found is None or len(found.chain) != 1:
             return
         turns.restore(found, (), found.chain[0].run.start_state)
-        run_sync(lambda: self.store.save(found))
-        run_sync(lambda: self.store.delete_session(app_name=APP, user_id=session.user_id, session_id=session.id))
+        self._save(found)
+        self.delete(Identity.of(found))
+
+    def _bring_back(self, document: Any) -> None:
+        if self.load(Identity(document["app_name"], document["user_id"], document["id"])) is None:
+            run_sync(lambda: self.store.import_session(document))
+
+    def _save(self, session: Session) -> None:
+        run_sync(lambda: self.store.save(session))

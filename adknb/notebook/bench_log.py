@@ -1,10 +1,11 @@
 """The bench's changes as notes in the store of its sessions: one note a change, with what changed and no more.
 
-    {"format": 1, "writer": W, "label": L, "since": D, "change": D, "on": I, "began": I, "deleted": […]}
+    {"format": 1, "writer": W, "label": L, "since": D, "change": D, "on": I, "began": I, "imported": [I, n], "deleted": […]}
 
 `since` is the difference between what the change before left and what this one began from: where the sessions stood by
 then, and what others did to them. `change` is the change itself. `on` is the session that it went on in, `began` the one that
-it began, `deleted` holds sessions that it deleted. A second note, of kind `HEAD`, names the last writer.
+it began, `imported` one that it took in, with the number of its events, `deleted` holds sessions that it deleted. A second
+note, of kind `HEAD`, names the last writer.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Change:
     after: Document
     on: Identity | None = None
     began: Identity | None = None
+    imported: tuple[Identity, int] | None = None
     deleted: Sequence[Any] = ()
 
 
@@ -94,7 +96,9 @@ class BenchLog:
             "since": difference(self.newest, change.before),
             "change": difference(change.before, change.after),
         }
-        data |= {name: list(value) for name in ("on", "began", "deleted") if (value := getattr(change, name))}
+        data |= {
+            name: list(value) for name in ("on", "began", "imported", "deleted") if (value := getattr(change, name))
+        }
         return [Note(KIND, self.notebook, number, data), self._head_note(number)]
 
     def stored(self, change: Change) -> None:
@@ -133,5 +137,6 @@ def _read(document: Document, data: Any) -> Change:
         applied(before, data["change"]),
         Identity(*data["on"]) if "on" in data else None,
         Identity(*data["began"]) if "began" in data else None,
+        (Identity(*data["imported"][0]), data["imported"][1]) if "imported" in data else None,
         data.get("deleted", ()),
     )

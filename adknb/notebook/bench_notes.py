@@ -52,6 +52,7 @@ class BenchNotes:
             {**self._writer.document(after), "marks": marks},
             Identity.of(mark.session) if mark is not None else None,
             Identity.of(before.began) if before.began is not None else None,
+            before.imported,
             before.deleted,
         )
 
@@ -99,7 +100,7 @@ def _snapshot(change: Change, reader: Reader, stored: _Stored) -> Snapshot:
     return Snapshot(
         change.label, contents.pipelines, contents.settings, contents.records, contents.current, contents.sessions, None,
         _mark(session, change.before["marks"][_key(session)], stored) if session is not None else None,
-        contents.records[-1].run if contents.records else None, None, began, tuple(change.deleted),
+        contents.records[-1].run if contents.records else None, None, began, change.imported, tuple(change.deleted),
     )  # fmt: skip
 
 

@@ -96,7 +96,7 @@ def _known(bench: Bench, kind: str) -> list[str]:
         "rules": lambda: RULE_SETS,
         "runs": lambda: [run.id for run in reversed(bench.runs)],
         "calls": lambda: [row["call"] for row in bench.waiting_rows()],
-        "sessions": lambda: bench.sessions,
+        "sessions": bench.session_words,
         "steps": lambda: _steps(bench),
         "explored": lambda: [*bench.pipelines, *_variables(bench, is_explored), *(run.id for run in bench.runs)],
     }

@@ -173,7 +173,6 @@ MAGICS: Final = {
 
 LATER_VERBS: Final = {
     "export": "%adk export comes with a later version. Now: %adk save FILE, or %adk contract and its to_python().",
-    "sessions": "%adk sessions comes with a later version, with sessions that last. Now: %adk runs.",
 }
 
 

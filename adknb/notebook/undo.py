@@ -12,6 +12,7 @@ from adknb.sessions.memory import SharedValues
 
 if TYPE_CHECKING:
     from adknb.compare.comparison import Comparison
+    from adknb.notebook.bench_documents import Identity
     from adknb.notebook.bench_home import Home
     from adknb.notebook.pipelines import Pipeline
     from adknb.notebook.records import Record, Settings
@@ -46,7 +47,8 @@ class Snapshot:
     """The bench before a change. `label` says what the change was, `mark` is of the session that it goes on in.
 
     `home` is where that session lives, when that is not where the bench's do. `began` is the session that the change began
-    there, `deleted` holds what sessions that it deleted were (see `export_session`).
+    there, `imported` one that came from elsewhere, with the number of its events then, `deleted` holds what sessions that it
+    deleted were (see `export_session`).
     """
 
     label: str
@@ -60,4 +62,5 @@ class Snapshot:
     newest: Run | Comparison | WorkflowResult | None = None
     home: Home | None = None
     began: Session | None = None
+    imported: tuple[Identity, int] | None = None
     deleted: Sequence[Mapping[str, Any]] = ()

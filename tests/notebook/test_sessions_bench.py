@@ -230,9 +230,7 @@ def test_one_run_in_another_database(first: Bench, kernel: Kernel, tmp_path: Pat
     assert third.run("p", TurnRequest("there", session="chat"), db=elsewhere).turn == 2
 
 
-def test_a_change_costs_the_same_after_200_changes(first: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(210):
-        first.put_agent("p", "A", f"Prompt {number:03}.", AgentOptions(key="a"), cell="cell A")
+def test_a_change_costs_the_same_after_many_changes(first: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     written = []
     put = DatabaseSessionService.put_notes
 
@@ -241,10 +239,10 @@ def test_a_change_costs_the_same_after_200_changes(first: Bench, monkeypatch: py
         await put(service, notes)
 
     monkeypatch.setattr(DatabaseSessionService, "put_notes", counted)
-    for number in range(210, 213):
-        first.put_agent("p", "A", f"Prompt {number:03}.", AgentOptions(key="a"), cell="cell A")
+    for number in range(60):
+        first.put_agent("p", "A", f"Prompt {number:02}.", AgentOptions(key="a"), cell="cell A")
     assert max(written) < 800
-    assert len(set(written)) == 1
+    assert len(set(written[-50:])) == 1
 
 
 def test_old_runs_stay_in_the_database(first: Bench, kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:

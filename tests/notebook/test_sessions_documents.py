@@ -141,7 +141,7 @@ async def test_what_others_changed_in_between_stands_apart() -> None:
     on = Identity("adknb", "user", "chat")
     await log.add(change(0))
     moved = Change(
-        "later", {"records": [], "marks": {"chat": 1}}, {"records": [1], "marks": {"chat": 1}}, on, None, ["x"]
+        "later", {"records": [], "marks": {"chat": 1}}, {"records": [1], "marks": {"chat": 1}}, on, None, None, ["x"]
     )
     await log.add(moved)
     assert (await service.get_notes(KIND, "n"))[1].data["since"] == {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adknb.notebook.command import TRACEBACK, Command
-from adknb.notebook.verbs import answers, check, edit, explore, go, look, settings, workflow
+from adknb.notebook.verbs import answers, check, edit, explore, go, look, sessions, settings, workflow
 
 _COMMANDS = {
     "go": (*go.COMMANDS, answers.ANSWER),
-    "look": (*look.COMMANDS, answers.PENDING, explore.COMMAND, workflow.COMMAND),
+    "look": (*look.COMMANDS, sessions.COMMAND, answers.PENDING, explore.COMMAND, workflow.COMMAND),
     "check": check.COMMANDS,
     "edit": edit.COMMANDS,
     "set": settings.COMMANDS,
