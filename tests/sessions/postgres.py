@@ -33,6 +33,7 @@ class PostgresServer:
 
     def start(self) -> None:
         options = f"-p {self._port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self._folder} -c fsync={self._fsync}"
+        options += " -c recovery_init_sync_method=syncfs"  # file by file takes seconds after each kill
         log = str(self._folder / "log")
         self._run("pg_ctl", "-D", str(self._folder / "data"), "-w", "-l", log, "-o", options, "start")
 
