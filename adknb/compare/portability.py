@@ -298,7 +298,12 @@ def _turns(run: Run) -> list[Run]:
 
 
 def _message(run: Run) -> str:
-    """Raises `NotSupported` for a turn that is no text, such as one that answers a long-running call."""
+    """Raises `NotSupported` for a turn that is no text, such as one that answers a long-running call, and for one that waits."""
+    if run.status == "waiting":
+        raise NotSupported(
+            f"turn {run.turn + 1} of run {run.id} waits at a long-running call, as ADK Java's resumable mode alone does by what "
+            "is recorded; portability repeats turns in ordinary mode. Run the pipeline without resumable first."
+        )
     if any(part.text is None for part in run.message.parts):
         raise NotSupported(
             f"turn {run.turn + 1} of run {run.id} answers a tool's call; portability repeats turns of text alone. Take a "

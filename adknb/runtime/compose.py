@@ -11,6 +11,7 @@ from typing import Literal
 
 from adknb.core.errors import AdknbError, AgentError, SpecError
 from adknb.core.events import Event
+from adknb.core.pending import pending_calls
 from adknb.core.run import JournalEntry, Status, StepRun
 from adknb.core.specs import Callbacks, LoopAgent, ParallelAgent, SequentialAgent
 from adknb.runtime import resumable
@@ -63,7 +64,7 @@ async def _run_step(context: InvocationContext) -> AsyncGenerator[Event]:
                     claimed.add(event.id)
                     step.events.append(event)
                 yield event
-        status = "completed" if step.status == "running" else step.status
+        status = _ended(context, step) if step.status == "running" else step.status
     except GeneratorExit:  # left at its last event: that ended the loop around the step, or nobody reads on
         if event.actions.escalate:
             status = "completed"
@@ -81,6 +82,10 @@ async def _run_step(context: InvocationContext) -> AsyncGenerator[Event]:
         step.partial = ""
         step.stop = len(context.invocation.run.turn_events)
         step.ms = (context.invocation.clock() - started) * 1000
+
+
+def _ended(context: InvocationContext, step: StepRun) -> Status:
+    return "waiting" if context.invocation.resumable and pending_calls(step.events) else "completed"
 
 
 async def _run_custom(context: InvocationContext) -> AsyncGenerator[Event]:

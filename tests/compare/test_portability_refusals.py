@@ -93,6 +93,18 @@ def test_a_turn_that_answers_a_call_is_not_repeated() -> None:
     )
 
 
+def test_a_turn_that_waits_is_not_repeated() -> None:
+    from tests.runtime.asking import runner
+
+    run = runner().run("hi")
+    with pytest.raises(NotSupported) as raised:
+        portability(run.root, run)
+    assert str(raised.value) == (
+        f"turn 1 of run {run.id} waits at a long-running call, as ADK Java's resumable mode alone does by what is recorded; "
+        "portability repeats turns in ordinary mode. Run the pipeline without resumable first."
+    )
+
+
 # what cannot be told
 
 

@@ -24,6 +24,7 @@ def test_a_run_waits_and_its_answer_goes_on_at_the_step_that_asked() -> None:
     bench = runner()
     waiting = bench.run("go")
     assert (waiting.status, outputs(waiting), waiting.notes) == ("waiting", ["A a1", "B"], [])
+    assert [step.status for step in waiting.step_runs] == ["completed", "waiting"]
     assert waiting.session.state == {"a": "a1"}
     done = bench.answer("call-1", {"answer": "yes"})
     assert (done.status, outputs(done), done.notes) == ("completed", ["B b1", "C c1"], [])

@@ -10,7 +10,8 @@ from adknb.notebook.cards.run_card import STATUS_KINDS
 from adknb.notebook.explorer.strip import NOT_RUN, Box, Node, Strip
 
 SIGNS: Final = {
-    "completed": "✓", "failed": "✗", "interrupted": "■", "paused": "‖", "skipped": "↷", "running": "…", NOT_RUN: "○",
+    "completed": "✓", "failed": "✗", "interrupted": "■", "paused": "‖", "waiting": "?", "skipped": "↷",
+    "running": "…", NOT_RUN: "○",
 }  # fmt: skip
 NAME: Final = 60
 KEYS: Final = 4
