@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import gc
+import threading
+import weakref
+
 import pytest
 
-from adknb import Content, Event, EventActions, Part, RunStateError, Session, StaleSessionError
+from adknb import (
+    Content,
+    Event,
+    EventActions,
+    LlmAgent,
+    Part,
+    Runner,
+    RunStateError,
+    Session,
+    StaleSessionError,
+    StateValueError,
+)
 from adknb.core.content import FunctionCall
 from adknb.core.protocols import KeepsNotes, KeepsTurns, Note
 from adknb.core.state import REMOVED
 from adknb.core.usage import Usage
+from adknb.models.scripted import ScriptedModel
 from adknb.sessions.database import DatabaseSessionService
 from tests.sessions.conftest import Opener
 
@@ -149,3 +165,46 @@ async def test_events_and_notes_are_stored_together_or_not_at_all(opened: Opener
     assert await other.get_notes("k") == [Note("k", "n", 1, "first")]
     assert (await read(other)).state == {"n": 2, "user:n": 2}
     assert [event.id for event in (await read(other)).events] == [event.id for event in events]
+
+
+async def test_what_is_no_json_is_refused_before_anything_is_stored(opened: Opener) -> None:
+    service = opened()
+    session = await service.create_session(app_name="a", user_id="u", session_id="s")
+    for value in ({1, 2}, object(), 10**5000):
+        with pytest.raises(StateValueError, match="this cannot be stored, because it is no JSON"):
+            await service.append_events(session, [Event("A"), Event("A", actions=EventActions({"k": value}))])
+        with pytest.raises(StateValueError):
+            await service.put_notes([Note("k", "n", 1, [value])])
+        with pytest.raises(StateValueError):
+            await service.create_session(app_name="a", user_id="u", session_id="t", state={"k": value})
+    assert (session.events, (await read(opened())).events) == ([], [])
+    assert [each.id for each in await service.list_sessions(app_name="a")] == ["s"]
+
+
+async def test_sessions_that_nobody_holds_are_let_go(opened: Opener) -> None:
+    service = opened()
+    runner = Runner(
+        LlmAgent(name="A", instruction="a"), model=ScriptedModel({"A": ["a", "b"]}), session_service=service
+    )
+    run = await runner.run_async("hi", session="s")
+    await runner.step_async(run, "A", trial=True)
+    sessions = [weakref.ref(run.session)]
+    del run, runner
+    gc.collect()
+    session = await service.get_session(app_name="adknb", user_id="user", session_id="s")
+    assert session is not None
+    assert [each.output for each in service.runs(session)] == ["a", "a"]
+    sessions.append(weakref.ref(session))
+    del session
+    gc.collect()
+    assert [each() for each in sessions] == [None, None]
+
+
+async def test_a_service_that_nobody_holds_ends_its_thread(url: str) -> None:
+    before = threading.active_count()
+    service = DatabaseSessionService(url)
+    await service.create_session(app_name="a", user_id="u")
+    assert threading.active_count() > before
+    del service
+    gc.collect()
+    assert threading.active_count() == before

@@ -129,7 +129,7 @@ async def test_damaged_rows_of_one_session_leave_the_others(opened: Opener, path
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE adknb_log SET event = '{\"id\": 1}' WHERE session = 1")
     connection.close()
-    with pytest.raises(SessionStoreError, match=r"session 's' cannot be read: its rows are damaged \(KeyError: 'invoc"):
+    with pytest.raises(SessionStoreError, match=r"session 's' cannot be read: its rows are damaged \(KeyError: 'author'"):
         await opened().get_session(app_name="a", user_id="u", session_id="s")
     assert len((await read(opened(), "t")).events) == 1
 

@@ -38,6 +38,10 @@ class Kept:
     documents: RunDocuments
     under_way: Run | None = None
 
+    @property
+    def place(self) -> tuple[int, int]:
+        return (self.number, self.seq)
+
 
 def kept_of(session: Session, database: Database) -> Kept:
     """Raises `RunStateError` for a session that this service did not give out to be written to."""

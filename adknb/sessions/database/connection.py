@@ -21,6 +21,8 @@ from adknb.sessions.database.thread import LoopThread, finished
 T = TypeVar("T")
 Synchronous = Literal["full", "normal"]
 
+_SLOWEST: Final = 60.0
+"""Seconds that a PostgreSQL server has for one statement."""
 _BEGIN_READING: Final = {
     "sqlite": "BEGIN",
     "postgresql": "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -49,7 +51,28 @@ class Database:
 
         A caller that is cancelled meanwhile gets its cancellation after both are done.
         """
-        future = self._submit(self._transaction(work, is_read=False))
+        return await self._do(work, False, after)
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """The result of `work`, which sees the database at one moment."""
+        return await self._do(work, True, None)
+
+    async def aclose(self) -> None:
+        """Finish what is under way and close the connection; nothing can be done any more then."""
+        future = self._begin_closing()
+        if future is not None:
+            await finished(future)
+            self._end_thread()
+
+    def close(self) -> None:
+        """`aclose` for plain code."""
+        future = self._begin_closing()
+        if future is not None and self._thread is not None and not self._thread.is_current():
+            future.result()
+            self._end_thread()
+
+    async def _do(self, work: Callable[[Connection], T], is_read: bool, after: Callable[[T], object] | None) -> T:
+        future = self._submit(self._transaction(work, is_read))
         cancelled = await finished(future)
         if cancelled is not None and future.exception() is not None:
             raise cancelled from future.exception()
@@ -59,26 +82,6 @@ class Database:
         if cancelled is not None:
             raise cancelled
         return result
-
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        """The result of `work`, which sees the database at one moment."""
-        return await asyncio.wrap_future(self._submit(self._transaction(work, is_read=True)))
-
-    async def aclose(self) -> None:
-        if self._thread is not None and not self._is_closed:
-            await finished(self._submit(self._disconnect()))
-            self._stop()
-
-    def close(self) -> None:
-        """`aclose` for plain code. What is under way is finished first."""
-        if self._thread is not None and not self._is_closed and self._process == os.getpid():
-            self._submit(self._disconnect()).result()
-            self._stop()
-
-    def _stop(self) -> None:
-        self._is_closed = True
-        if self._thread is not None:
-            self._thread.stop()
 
     def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         problem = None
@@ -94,6 +97,22 @@ class Database:
         if self._thread is None:
             self._thread = LoopThread()
         return self._thread.submit(work)
+
+    def _begin_closing(self) -> Future[None] | None:
+        """None when there is nothing to close."""
+        if self._is_closed or self._thread is None or self._process != os.getpid():
+            self._is_closed = True
+            return None
+        self._is_closed = True
+        return self._thread.submit(self._close_connection())
+
+    def _end_thread(self) -> None:
+        if self._thread is not None:
+            self._thread.stop()
+
+    async def _close_connection(self) -> None:
+        async with self._turn:
+            await self._disconnect()
 
     async def _transaction(self, work: Callable[[Connection], T], is_read: bool) -> T:
         async with self._turn:
@@ -140,7 +159,7 @@ class Database:
             "synchronous_commit": "on" if self._synchronous == "full" else "off",
             "lock_timeout": f"{max(1, round(self._wait * 1000))}ms",
         }
-        return {"timeout": self._wait, "server_settings": settings}
+        return {"timeout": self._wait, "command_timeout": max(self._wait, _SLOWEST), "server_settings": settings}
 
     async def _disconnect(self) -> None:
         connection, engine = self._connection, self._engine

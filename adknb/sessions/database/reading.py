@@ -47,7 +47,6 @@ class SharedRows(NamedTuple):
 class SessionRows:
     """What is stored of a session."""
 
-    position: Position
     state: str
     notes: str
     log: Sequence[tuple[str | None, str | None, str | None]]
@@ -80,7 +79,6 @@ def read_rows(connection: Connection, place: Position) -> SessionRows:
     )
     blobs = select(BLOBS.c.hash, BLOBS.c.data).where(BLOBS.c.session == number)
     return SessionRows(
-        place,
         state,
         notes,
         [tuple(row) for row in connection.execute(log)],

@@ -50,7 +50,6 @@ class DatabaseSessionService:
         self.conflicts = 0
         self.writer = writer_name()
         self._database = Database(address(url), synchronous, wait)
-        self._documents = RunDocuments()
         self._live: weakref.WeakValueDictionary[Identity, Session] = weakref.WeakValueDictionary()
         self._app: dict[str, SharedValues] = {}
         self._user: dict[tuple[str, str], SharedValues] = {}
@@ -72,7 +71,7 @@ class DatabaseSessionService:
         number, shared = await self._database.write(work)
         session.scopes = self._refreshed(identity, shared)
         session.scopes.merge_into(session.state)
-        return self._keep(identity, session, Kept(self._database, number, 0, [], {}, {}, self._documents))
+        return self._keep(identity, session, Kept(self._database, number, 0, [], {}, {}, RunDocuments()))
 
     async def get_session(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
         """The session as it is stored now; None when there is none.
@@ -82,28 +81,27 @@ class DatabaseSessionService:
         """
         identity = Identity(app_name, user_id, session_id)
         live = self._live.get(identity)
-        known = live.kept if live is not None else None
+        known = live.kept if live is not None and isinstance(live.kept, Kept) else None
 
-        def read(connection: Connection) -> tuple[SessionRows | Position, SharedRows] | None:
+        def read(connection: Connection) -> tuple[Position, SessionRows | None, SharedRows] | None:
             place = reading.position(connection, identity)
             if place is None:
                 return None
-            shared = reading.read_shared(connection, app_name, user_id)
-            if isinstance(known, Kept) and place == (known.number, known.seq):
-                return place, shared
-            return reading.read_rows(connection, place), shared
+            rows = None if known is not None and place == known.place else reading.read_rows(connection, place)
+            return place, rows, reading.read_shared(connection, app_name, user_id)
 
         found = await self._database.read(read)
         if found is None:
             return None
-        rows, shared = found
+        place, rows, shared = found
         scopes = self._refreshed(identity, shared)
-        if not isinstance(rows, SessionRows):
-            session = cast("Session", live)
+        if rows is None or (known is not None and place == known.place):
+            session = cast("Session", live)  # nobody wrote to it, or this service alone while this was read
             scopes.merge_into(session.state)
             return session
-        session, runs = reading.build(identity, rows, scopes, self._documents)
-        kept = Kept(self._database, *rows.position, list(session.chain), dict(rows.runs), runs, self._documents)
+        documents = RunDocuments()
+        session, runs = reading.build(identity, rows, scopes, documents)
+        kept = Kept(self._database, *place, list(session.chain), dict(rows.runs), runs, documents)
         return self._keep(identity, session, kept)
 
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> list[Session]:

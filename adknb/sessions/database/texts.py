@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any, Final
 
+from adknb.core.errors import StateValueError
+
 _UNFIT: Final = re.compile("[\\\\\x00\ud800-\udfff]")
 _ESCAPE: Final = re.compile(r"\\u([0-9a-f]{4})")
 
@@ -24,5 +26,11 @@ _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def as_json(value: Any) -> str:
-    """Compact JSON in ASCII, so that every text can be stored."""
-    return _encode(value)
+    """Compact JSON in ASCII, so that every text can be stored. Raises `StateValueError` for what is no JSON."""
+    try:
+        return _encode(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StateValueError(
+            f"this cannot be stored, because it is no JSON ({error}). Store text, a number, a list or a dict, or save bulk "
+            "data as an artifact."
+        ) from error

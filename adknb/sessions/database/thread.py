@@ -26,6 +26,10 @@ class LoopThread:
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
+    def is_current(self) -> bool:
+        """Whether the caller is this thread, as when the last reference to a service goes there."""
+        return threading.current_thread() is self._thread
+
     def stop(self) -> None:
         """End the thread once what it does now is done."""
         self._loop.call_soon_threadsafe(self._loop.stop)
