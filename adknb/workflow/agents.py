@@ -17,7 +17,7 @@ from adknb.rules.base import Rules
 from adknb.runtime.runner import Runner, as_root
 from adknb.sessions.memory import InMemorySessionService
 from adknb.workflow.data import PipelineData
-from adknb.workflow.functions import NOTHING, FunctionAgent, Handed, handed
+from adknb.workflow.functions import NOTHING, FunctionAgent, Handed, function_agent, handed
 from adknb.workflow.keys import identifier
 from adknb.workflow.metering import Meter, meter, metered
 from adknb.workflow.middleware import Middleware, StepReply, StepRequest, chain
@@ -135,7 +135,7 @@ def as_agent(value: Any, step: str) -> BaseAgent:
     if isinstance(root, BaseAgent):
         return root
     if callable(root):
-        return FunctionAgent(name=identifier(step), function=root)
+        return function_agent(identifier(step), root)
     raise SpecError(f"step {step!r}: an agent or a function is needed, not {value!r}")
 
 

@@ -61,10 +61,10 @@ class PipelineMetadata:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            **asdict(self),
-            "timestamp": self.timestamp.isoformat(),
+            "step_id": self.step_id, "step_name": self.step_name, "timestamp": self.timestamp.isoformat(),
+            "latency_ms": self.latency_ms, "token_used": self.token_used, "retry_count": self.retry_count,
             "previous_steps": list(self.previous_steps),
-        }
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,8 @@ class PipelineData:
 
     def with_context(self, **values: Any) -> PipelineData:
         """This data with these values added to its context."""
-        return replace(self, context={**self.context, **values})
+        gained = PipelineData(None, context=values).context  # alone looked at and frozen: the rest is so already
+        return replace(self, context=FrozenDict({**self.context, **gained}))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON, which `from_dict` reads."""

@@ -42,10 +42,12 @@ class FunctionAgent(BaseAgent):
     """
 
     function: Callable[..., Any]
+    takes_data: bool
+    is_async: bool
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event]:
         own = handed.get()
-        argument = own.data if takes_data(self.function) else own.data.payload
+        argument = own.data if self.takes_data else own.data.payload
         own.returned = await self._answer(ctx, argument)
         said = own.returned if isinstance(own.returned, PipelineData) else PipelineData(own.returned)
         yield Event(self.name, Content.model(said.text), invocation_id=ctx.invocation_id, branch=ctx.branch)
@@ -68,7 +70,7 @@ class FunctionAgent(BaseAgent):
         return returned_of(data)
 
     async def _call(self, ctx: InvocationContext, argument: Any) -> Any:
-        if is_async(self.function):
+        if self.is_async:
             value = await self.function(argument)
         else:
             value = await threads.run_abandonable(lambda: self.function(argument), lambda: self._abandon(ctx))
@@ -87,6 +89,10 @@ class FunctionAgent(BaseAgent):
             ctx.invocation.run.notes.append(
                 f"function {self.name!r} was still running when its step was over; its result is discarded"
             )
+
+
+def function_agent(name: str, function: Callable[..., Any]) -> FunctionAgent:
+    return FunctionAgent(name=name, function=function, takes_data=takes_data(function), is_async=is_async(function))
 
 
 def is_async(function: Callable[..., Any]) -> bool:

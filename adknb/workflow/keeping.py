@@ -32,7 +32,7 @@ class Keeper:
         import anyio
 
         if self._busy is None:
-            self._busy = anyio.Lock()
+            self._busy = anyio.Lock(fast_acquire=True)
         async with self._busy:  # steps that ran together end in any order, but one at a time
             await self._keep(ended, author, [step_note(run_id, ended.outcome)] if self.notes is not None else [])
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
-from adknb.core.json_values import copied
 from adknb.workflow.data import PipelineData, PipelineError, PipelineMetadata
 from adknb.workflow.keys import output_names
 
 StepStatus: TypeAlias = Literal["completed", "skipped", "fallback", "continued"]
+_WARN: Final = ("continued", "fallback")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class StepOutcome:
         """Plain JSON, which `from_dict` reads."""
         return {
             "index": self.index, "step": self.step, "status": self.status, "metadata": self.metadata.to_dict(),
-            "payload": copied(self.payload), "updates": copied(self.updates),
+            "payload": self.payload, "updates": dict(self.updates),
             "error": None if self.error is None else asdict(self.error),
             "attempts": self.attempts, "tokens": self.tokens, "cached": self.cached,
         }  # fmt: skip
@@ -74,24 +74,15 @@ def after(data: PipelineData, outcomes: Sequence[StepOutcome]) -> PipelineData:
     A lone step's output is the payload. Of several steps with an output it is a dict of them by the steps' names, so that
     none is lost. Context and warnings are everyone's; `error` is the last one's. What steps skip is as if it had not been.
     """
-    if not outcomes:
-        return data
     said = [outcome for outcome in outcomes if outcome.has_output]
     failed = [outcome.error for outcome in outcomes if outcome.status == "continued"]
-    warned = [
-        outcome.error
-        for outcome in outcomes
-        if outcome.error is not None and outcome.status in ("continued", "fallback")
-    ]
+    warned = [outcome.error for outcome in outcomes if outcome.error is not None and outcome.status in _WARN]
+    for outcome in said:
+        data = with_output(data, outcome)
     changes: dict[str, Any] = {}
-    if said:
-        context = dict(data.context)
-        for outcome in said:
-            context.update(outcome.context)
-        lone = len(outcomes) == 1
-        changes["payload"] = said[0].payload if lone else {outcome.step: outcome.payload for outcome in said}
-        changes["context"] = context
-        changes["metadata"] = said[0].metadata if len(said) == 1 else _joined(data, said)
+    if said and len(outcomes) > 1:
+        changes["payload"] = {outcome.step: outcome.payload for outcome in said}
+        changes["metadata"] = _joined(said)
     if failed:
         changes["error"] = failed[-1]
     if warned:
@@ -99,7 +90,12 @@ def after(data: PipelineData, outcomes: Sequence[StepOutcome]) -> PipelineData:
     return data.with_(**changes) if changes else data
 
 
-def _joined(data: PipelineData, said: Sequence[StepOutcome]) -> PipelineMetadata:
+def with_output(data: PipelineData, outcome: StepOutcome) -> PipelineData:
+    """The data with what a step put out."""
+    return data.with_context(**outcome.context).with_(payload=outcome.payload, metadata=outcome.metadata)
+
+
+def _joined(said: Sequence[StepOutcome]) -> PipelineMetadata:
     """The metadata of several steps at once: the last one's, with their names, the longest latency, all tokens and retries."""
     each = [outcome.metadata for outcome in said]
     return PipelineMetadata(
@@ -109,7 +105,7 @@ def _joined(data: PipelineData, said: Sequence[StepOutcome]) -> PipelineMetadata
         max(metadata.latency_ms for metadata in each),
         sum(metadata.token_used for metadata in each),
         sum(metadata.retry_count for metadata in each),
-        (*previous_steps(data), *(metadata.step_id for metadata in each[:-1])),
+        (*each[0].previous_steps, *(metadata.step_id for metadata in each[:-1])),
     )
 
 

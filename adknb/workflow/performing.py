@@ -18,7 +18,7 @@ from adknb.workflow.handler import call, decide, updates_of
 from adknb.workflow.keys import PAYLOAD
 from adknb.workflow.metering import Meter
 from adknb.workflow.middleware import StepRequest
-from adknb.workflow.outcome import StepOutcome, StepStatus, previous_steps
+from adknb.workflow.outcome import StepOutcome, StepStatus, previous_steps, with_output
 from adknb.workflow.retry import RetryAttempt, RetryPolicy
 from adknb.workflow.step import Step
 from adknb.workflow.takeover import own_session
@@ -132,11 +132,11 @@ class Performance:
         if self.step.output_adapter is not None:
             payload = await call(adapt, self.step.output_adapter, payload, f"output of step {self.step.name!r}")
         outcome = self._outcome("completed", payload=payload, updates=answer.context)
-        said = _with(given, outcome)
+        said = with_output(given, outcome)
         if self.step.context_updates is not None:
             updates = {**answer.context, **await updates_of(self.step.context_updates, said)}
             outcome = replace(outcome, updates=updates)
-            said = _with(given, outcome)
+            said = with_output(given, outcome)
         self._tell_output(said)
         return answer, outcome
 
@@ -204,7 +204,7 @@ class Performance:
             second.__cause__ = second.__cause__ or error
             raise self._failure(again, " and its fallback too") from second
         outcome = self._outcome("fallback", payload=answer.payload, updates=answer.context, error=problem)
-        self._tell_output(_with(given, outcome), "fallback", problem)
+        self._tell_output(with_output(given, outcome), "fallback", problem)
         return Ended(outcome, answer.run, failed)
 
     def _instead(self, data: PipelineData, given: PipelineData, problem: PipelineError) -> Ended:
@@ -213,7 +213,7 @@ class Performance:
         updates = {name: value for name, value in data.context.items() if given.context.get(name, missing) != value}
         self.last, self.ms = None, 0.0
         outcome = self._outcome("fallback", payload=data.payload, updates=updates, error=problem)
-        self._tell_output(_with(given, outcome), "fallback", problem)
+        self._tell_output(with_output(given, outcome), "fallback", problem)
         return Ended(outcome)
 
     def _failure(self, problem: PipelineError, too: str = "") -> StepFailedError:
@@ -266,9 +266,3 @@ class Performance:
             detail = f"{own.hits} of {own.calls} calls were answered by the cache"
         tokens = own.tokens if own is not None else 0
         self._tell(action, data=data, error=problem, latency_ms=self.ms, tokens=tokens, detail=detail)
-
-
-def _with(data: PipelineData, outcome: StepOutcome) -> PipelineData:
-    return data.with_(
-        payload=outcome.payload, context={**data.context, **outcome.context}, metadata=outcome.metadata
-    )  # fmt: skip

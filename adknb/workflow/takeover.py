@@ -35,10 +35,11 @@ def take_over(session: Session, run: Run, failed: Sequence[Run]) -> None:
 
     The session's state and events follow when the run's events are appended; until then it is under way.
     """
-    place = turns.new_turn(session)
-    run.session = session
-    run.turn, run.previous, run.lead, run.start = place["turn"], place["previous"], place["lead"], place["start"]
-    run.asked = place["asked"]
+    previous = session.chain[-1] if session.chain else None
+    known = previous.run.start + len(previous.run.turn_events) if previous is not None else 0
+    run.session, run.turn, run.previous = session, len(session.chain), previous
+    run.lead, run.start = session.history[known:], len(session.history)
+    run.asked = turns.count_requests(previous.run.asked, previous.run.step_runs) if previous is not None else {}
     for attempt in failed:
         run.asked = turns.count_requests(run.asked, attempt.step_runs)
     turns.claim(run)

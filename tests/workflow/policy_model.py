@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from adknb.core.errors import ModelError
 
@@ -17,15 +18,21 @@ def rate_limited() -> ModelError:
     return error
 
 
+class Fault(NamedTuple):
+    """How a category looks, and whether the same call may succeed later."""
+
+    make: Callable[[], Exception]
+    is_passing: bool
+
+
 FAULTS = {
-    "network": (lambda: ConnectionError("connection refused"), True),
-    "rate_limit": (rate_limited, True),
-    "timeout": (lambda: TimeoutError("deadline exceeded"), True),
-    "validation": (lambda: ValueError("invalid"), False),
-    "model": (lambda: ModelError("odd"), False),
-    "tool": (lambda: LookupError("no such source"), False),
+    "network": Fault(lambda: ConnectionError("connection refused"), True),
+    "rate_limit": Fault(rate_limited, True),
+    "timeout": Fault(lambda: TimeoutError("deadline exceeded"), True),
+    "validation": Fault(lambda: ValueError("invalid"), False),
+    "model": Fault(lambda: ModelError("odd"), False),
+    "tool": Fault(lambda: LookupError("no such source"), False),
 }
-"""How each category looks, and whether the same call may succeed later."""
 
 
 @dataclass
@@ -119,7 +126,7 @@ def _end(step: ModelStep, policy: int | None, given: Any) -> tuple[str, str | No
         fault = step.call()
         if fault is None:
             return ("completed", None, said(step.name, given))
-        if not FAULTS[fault][1] or attempt + 1 == attempts:
+        if not FAULTS[fault].is_passing or attempt + 1 == attempts:
             break
     if step.action == "skip":
         return ("skipped", fault, None)

@@ -35,7 +35,7 @@ def step_of(step: ModelStep, calls: Counter[str]) -> Step:
         calls[step.name] += 1
         await asyncio.sleep(0)
         if fault is not None:
-            raise FAULTS[fault][0]()
+            raise FAULTS[fault].make()
         return said(step.name, payload)
 
     async def fallback(payload: Any) -> str:
@@ -104,5 +104,6 @@ async def run(flow: SequentialWorkflow, run_id: str, *, is_new: bool) -> tuple[W
     try:
         return await (flow.execute("in", run_id=run_id) if is_new else flow.resume_async(run_id)), None
     except StepFailedError as error:
-        assert error.result is not None
+        if error.result is None:
+            pytest.fail("a failed run has no result")
         return error.result, error.step
