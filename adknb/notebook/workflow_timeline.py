@@ -167,7 +167,8 @@ def _stretch(event: StepEvent, kind: Kind, start: float, end: float | None, sent
         said.append(duration((end or start) - start))
     if event.tokens:
         said.append(counted(event.tokens, "token"))
-    why = "; ".join(filter(None, (event.detail, _short(event.error))))
+    told = kind in ("failed", "stopped")  # what is done about an error follows its own stretch
+    why = "; ".join(filter(None, (event.detail, _short(event.error) if told else "")))
     if why:
         said.append(why)
     begins = event.action == "started"

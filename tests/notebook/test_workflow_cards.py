@@ -85,7 +85,7 @@ def test_a_run_as_text() -> None:
         "                              2.1 s  ⤷ the fallback answered",
         "translating  from the cache   2.1 s  = from the cache",
         "checking     continued        2.1 s  ✗ attempt 1 · 9.0 ms · 5 tokens · ModelError: no",
-        "                              2.1 s  ! goes on with the error as a warning · ModelError: no",
+        "                              2.1 s  ! goes on with the error as a warning",
         "",
         "Output, by editing",
         "  An article, raw.",
@@ -135,6 +135,13 @@ def test_a_run_that_failed_shows_its_error_and_the_data() -> None:
         assert "it is over" in said
         assert "The data when it ended" in said
         assert "Observer int raised ValueError: seen, 2 times" in said
+
+
+def test_a_long_output_is_one_click_away() -> None:
+    text = "word " * 400
+    reading, _ = parts(made(eventful(), data=PipelineData(text)).to_html())
+    assert "2,000 characters" in reading.text
+    assert text.strip() in reading.text
 
 
 def test_a_run_that_can_be_resumed_says_how() -> None:

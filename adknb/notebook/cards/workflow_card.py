@@ -16,6 +16,8 @@ from adknb.workflow.data import PipelineData
 from adknb.workflow.observers import ObserverFault
 from adknb.workflow.result import WorkflowResult
 
+OUTPUT: Final = 800
+"""Characters of an output that is shown whole."""
 STATUS_KINDS: Final = {"completed": "good", "failed": "bad", "interrupted": "bad", "running": "warn"}
 
 
@@ -34,7 +36,7 @@ def workflow_html(result: WorkflowResult) -> str:
     if result.error is not None:
         pieces.append(error_box(result.error))
     if is_over and drawn.stretches:
-        pieces += [heading(_output_heading(result)), block(result.data.text)]
+        pieces += [heading(_output_heading(result)), _output(result.data.text)]
         pieces.append(_context(result.data))
         pieces.append(div(_hint(result, drawn), "adknb-dim adknb-hint"))
     return card(*pieces)
@@ -95,6 +97,11 @@ def _fault(fault: ObserverFault) -> str:
 def _output_heading(result: WorkflowResult) -> str:
     by = f", by {result.metadata.step_name}" if result.metadata.step_name else ""
     return f"Output{by}" if result.status == "completed" else f"The data when it ended{by}"
+
+
+def _output(said: str) -> str:
+    """The whole output; a long one begins, and a click shows the rest."""
+    return block(said) if len(said) <= OUTPUT else cut(said, OUTPUT // 2)
 
 
 def _context(data: PipelineData) -> str:
