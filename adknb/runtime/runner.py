@@ -39,13 +39,13 @@ class Runner:
     `model` (a name or object) answers for agents that name none. `models` answers instead of the agents' own: one for all
     of them, or a map of agent names; the prompts stay those of the model that the agent names. `rules` is `java`, `go`,
     `go_fixed`, `js`, or `python`: the real google-adk runs it (extra `adk`), as it does its own agents, which `root` may
-    be, too. `strategy` is a context strategy (see `strategies.as_strategy`). `session_service` keeps the sessions; the URL of
-    a database will do (`sqlite:///tickets.db`). Without one, each run without a session gets a fresh one in memory, with
-    fresh `app:` and `user:` values. `temp_keys` is `discard` (the SDK's
-    contract), `keep` (what ADK Java's in-memory service really does) or `restore` (back to those that the session was made
-    with, as in ADK Go); without it, what the rules say. With `resumable` a run ends, `waiting`, at a long-running call, and
-    `answer` goes on at that agent (ADK Java's resumable mode). `observer` is called with the Run whenever a step starts and an
-    event comes. `resolve` makes a model of what `model` and `models` say, where that is not to be as usual.
+    be, too. `strategy` is a context strategy (see `strategies.as_strategy`). `session_service` keeps the sessions; the URL
+    of a database will do (`sqlite:///tickets.db`). Without one, each run without a session gets a fresh one in memory, with
+    fresh `app:` and `user:` values. `temp_keys` is `discard` (the SDK's contract), `keep` (what ADK Java's in-memory
+    service really does) or `restore` (back to those that the session was made with, as in ADK Go); without it, what the
+    rules say. With `resumable` a run ends, `waiting`, at a long-running call, and `answer` goes on at that agent (ADK
+    Java's resumable mode). `observer` is called with the Run whenever a step starts and an event comes. `resolve` makes a
+    model of what `model` and `models` say, where that is not to be as usual.
 
     Raises `AgentNameError` for names that the rules do not allow, `SpecError` for agents that `models` or `strategy` name
     and that there are not, `NotSupported` for `resumable` under other rules than Java's.
