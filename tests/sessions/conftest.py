@@ -22,7 +22,7 @@ def postgres() -> Iterator[str]:
         pytest.importorskip("asyncpg", reason="asyncpg is not installed (extra postgres)")
         yield new_database(named)
         return
-    with postgres_server(is_durable=False) as server:
+    with postgres_server() as server:
         yield new_database(server.url)
 
 

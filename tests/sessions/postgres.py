@@ -18,11 +18,13 @@ VARIABLE = "ADKNB_TEST_POSTGRES"
 
 
 class PostgresServer:
-    """A cluster in a folder, on a free port of 127.0.0.1."""
+    """A cluster in a folder, on a free port of 127.0.0.1.
 
-    def __init__(self, programs: Path, folder: Path, is_durable: bool) -> None:
+    It does not wait for the disk: a test kills the server and not the machine, which has what the server wrote to it.
+    """
+
+    def __init__(self, programs: Path, folder: Path) -> None:
         self._programs = programs
-        self._fsync = "on" if is_durable else "off"
         self._folder = folder
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -32,8 +34,9 @@ class PostgresServer:
         self.start()
 
     def start(self) -> None:
-        options = f"-p {self._port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self._folder} -c fsync={self._fsync}"
-        options += " -c recovery_init_sync_method=syncfs"  # file by file takes seconds after each kill
+        options = (
+            f"-p {self._port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self._folder} -c fsync=off"
+        )
         log = str(self._folder / "log")
         self._run("pg_ctl", "-D", str(self._folder / "data"), "-w", "-l", log, "-o", options, "start")
 
@@ -41,7 +44,7 @@ class PostgresServer:
         self._run("pg_ctl", "-D", str(self._folder / "data"), "-m", "fast", "-w", "stop")
 
     def kill(self) -> None:
-        """At once and without a word: what is not on the disk is lost (`pg_ctl -m immediate`)."""
+        """At once and without a word: what it did not write yet is lost (`pg_ctl -m immediate`)."""
         self._run("pg_ctl", "-D", str(self._folder / "data"), "-m", "immediate", "-w", "stop")
 
     def _run(self, program: str, *arguments: str) -> None:
@@ -52,15 +55,15 @@ class PostgresServer:
 
 
 @contextmanager
-def postgres_server(is_durable: bool = True) -> Iterator[PostgresServer]:
-    """A server of one's own; faster when nothing on it has to outlive a power failure. Skips where there is no PostgreSQL."""
+def postgres_server() -> Iterator[PostgresServer]:
+    """A server of one's own. Skips where there is no PostgreSQL."""
     pytest.importorskip("asyncpg", reason="asyncpg is not installed (extra postgres)")
     programs = _programs()
     with tempfile.TemporaryDirectory(prefix="adknb-pg-") as name:
         folder = Path(name)
         if os.geteuid() == 0:
             shutil.chown(folder, "postgres")
-        server = PostgresServer(programs, folder, is_durable)
+        server = PostgresServer(programs, folder)
         try:
             yield server
         finally:
