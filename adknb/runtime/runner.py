@@ -347,6 +347,8 @@ class Runner:
         if session is None:
             if self.last_run is None:
                 raise RunStateError("this Runner ran nothing yet: say whose call is answered, answer(…, session=…).")
+            if self.last_run.session.is_copy:
+                raise RunStateError("the last run was a trial on a copy: say in which session, answer(…, session=…).")
             return self.last_run.session
         if not isinstance(session, str):
             return await self._find_session(session, user_id)

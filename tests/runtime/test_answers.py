@@ -94,6 +94,15 @@ def test_nothing_waits() -> None:
         bench.answer("", "yes")
 
 
+def test_a_trial_s_copy_is_not_answered_by_chance() -> None:
+    bench = runner()
+    run = bench.run("go")
+    bench.step(run, "A", trial=True)
+    with pytest.raises(RunStateError, match="the last run was a trial on a copy: say in which session"):
+        bench.answer(None, "yes")
+    assert outputs(bench.answer(None, "yes", session=run.session)) == ["B b1", "C c1"]
+
+
 def test_an_answered_call_is_answered_again_only_by_its_id() -> None:
     bench = runner()
     bench.run("go")
