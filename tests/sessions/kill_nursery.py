@@ -1,7 +1,7 @@
 """A process that has everything imported, and forks one for each line of JSON that it reads: one to run a pipeline and be
 killed.
 
-An order is `{"url": …, "seed": …}`. Its process says `{"pid": …}`, the id of each event that it was acknowledged, and how it
+An order is `{"url": …, "seed": …, "pause": seconds after each event}`. Its process says `{"pid": …}`, the id of each event that it was acknowledged, and how it
 ended: `{"error": …}` when its store failed. When it is gone the nursery says `{"ended": exit status}`.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 import traceback
 from pathlib import Path
 from typing import Any
@@ -29,15 +30,19 @@ def say(text: str) -> None:
 
 
 class Acknowledging(DatabaseSessionService):
+    pause = 0.0
+
     async def append_event(self, session: Session, event: Event) -> Event:
         stored = await super().append_event(session, event)
         say(event.id)
+        time.sleep(self.pause)
         return stored
 
 
 def work(order: dict[str, Any]) -> None:
     say(json.dumps({"pid": os.getpid()}))
     service = Acknowledging(order["url"])
+    service.pause = order["pause"]
     try:
         finish(order["seed"], service)
         service.close()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,8 +46,11 @@ class PostgresServer:
         self._run("pg_ctl", "-D", str(self._folder / "data"), "-m", "fast", "-w", "stop")
 
     def kill(self) -> None:
-        """At once and without a word: what it did not write yet is lost (`pg_ctl -m immediate`)."""
-        self._run("pg_ctl", "-D", str(self._folder / "data"), "-m", "immediate", "-w", "stop")
+        """At once and without a word: what it did not write yet is lost (as `pg_ctl -m immediate`, but without its delay)."""
+        lock = self._folder / "data" / "postmaster.pid"
+        os.kill(int(lock.read_text().split("\n")[0]), signal.SIGQUIT)
+        while lock.exists():
+            time.sleep(0.005)
 
     def _run(self, program: str, *arguments: str) -> None:
         command = [str(self._programs / program), *arguments]

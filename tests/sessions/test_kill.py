@@ -33,12 +33,14 @@ class Nursery:
             [sys.executable, str(NURSERY)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def run(self, url: str, seed: int, events: int, strike: Callable[[int], object]) -> tuple[list[str], str]:
+    def run(
+        self, url: str, seed: int, events: int, strike: Callable[[int], object], pause: float = 0.0
+    ) -> tuple[list[str], str]:
         """Call `strike` with the process's id when it was acknowledged so many events; the ids of all that it was, and the
-        error when its store failed."""
+        error when its store failed. `pause` makes it wait so many seconds after each."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps({"url": url, "seed": seed}) + "\n")
+        self._process.stdin.write(json.dumps({"url": url, "seed": seed, "pause": pause}) + "\n")
         self._process.stdin.flush()
         acknowledged: list[str] = []
         pid, error = 0, ""
@@ -92,7 +94,7 @@ def test_the_postgresql_server_is_killed(nursery: Nursery, own_postgres: Postgre
         url = new_database(own_postgres.url)
         whole = finish(seed, InMemorySessionService())
         events = random.Random(seed).randint(1, len(whole.events) - 1)
-        acknowledged, error = nursery.run(url, seed, events, lambda _: own_postgres.kill())
+        acknowledged, error = nursery.run(url, seed, events, lambda _: own_postgres.kill(), pause=0.02)
         own_postgres.start()
         assert "the server" in error
         known = check(read(url), acknowledged)
