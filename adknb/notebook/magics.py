@@ -146,7 +146,7 @@ class AdkMagics(Magics):
         self.bench.put_pipelines([pipeline], f"{pipeline.name}: written", cell)
         return PipelineCard(
             self.bench.pipelines[pipeline.name], self.bench.settings.rules, self._remarks(before), self.bench.namespace,
-            given_keys(self.bench.records, pipeline.name),
+            given_keys(self.bench.records, pipeline.name), self.bench.settings.resumable,
         )  # fmt: skip
 
     @_magic(PIPELINE)
@@ -232,7 +232,7 @@ class AdkMagics(Magics):
         remarks = self._remarks(before) + ghost_remarks(bench.pipelines[pipeline], agent)
         return AgentCard(
             bench.pipelines[pipeline], agent, bench.settings.rules, remarks, bench.namespace,
-            given_keys(bench.records, pipeline),
+            given_keys(bench.records, pipeline), bench.settings.resumable,
         )  # fmt: skip
 
     def _remarks(self, before: Mapping[str, Pipeline]) -> tuple[str, ...]:

@@ -59,7 +59,14 @@ class AgentOutline:
 class Outline:
     """A pipeline's agents in order; `findings` are all of lint's and of the names that are not there, errors first."""
 
-    def __init__(self, pipeline: Pipeline, rules: str, namespace: Mapping[str, Any], given: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        rules: str,
+        namespace: Mapping[str, Any],
+        given: Iterable[str] = (),
+        resumable: bool = False,
+    ) -> None:
         self.pipeline = pipeline
         self._rules = resolve_rules(rules)
         self._given = frozenset(given)
@@ -68,9 +75,8 @@ class Outline:
         self._uses = Uses(root, self._rules)
         found = [fault for _, faults in built for fault in faults]
         found += _name_faults(root, self._rules)
-        found += [
-            finding for finding in lint(root, rules=self._rules, state=self._given) if finding.code != _SAID_ELSEWHERE
-        ]
+        linted = lint(root, rules=self._rules, state=self._given, resumable=resumable)
+        found += [finding for finding in linted if finding.code != _SAID_ELSEWHERE]
         self.findings = sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
         self.agents = [
             self._agent(agent, place, node, namespace)

@@ -29,7 +29,8 @@ class Message(Viewed):
 class AgentCard(Viewed):
     """What an agent's cell came to: what it reads and writes, what passes through as text, lint.
 
-    `given` names the state keys that runs start with, as far as a run has shown them.
+    `given` names the state keys that runs start with, as far as a run has shown them, `resumable` says that long-running
+    calls pause them.
     """
 
     pipeline: Pipeline
@@ -38,17 +39,19 @@ class AgentCard(Viewed):
     remarks: tuple[str, ...] = ()
     namespace: Mapping[str, object] = field(default_factory=dict, repr=False)
     given: frozenset[str] = frozenset()
+    resumable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineCard(Viewed):
-    """A pipeline's agents in order, with the keys that pass between them. `given` as in `AgentCard`."""
+    """A pipeline's agents in order, with the keys that pass between them. `given` and `resumable` as in `AgentCard`."""
 
     pipeline: Pipeline
     rules: str
     remarks: tuple[str, ...] = ()
     namespace: Mapping[str, object] = field(default_factory=dict, repr=False)
     given: frozenset[str] = frozenset()
+    resumable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,6 +150,15 @@ def test_lint_knows_that_runs_wait(asking: Notebook) -> None:
     asking.run("%adk use --resumable off")
     asking.run("%%pipeline p --resumable\ngo", "run")
     assert "nothing-pauses" not in asking.run("%adk lint").text
+    asking.run("%adk use --rules go")
+    assert "nothing-pauses" in asking.run("%adk lint").text
+
+
+@pytest.mark.parametrize(("resumable", "is_said"), [("off", True), ("on", False)])
+def test_cards_know_it_too(asking: Notebook, resumable: str, is_said: bool) -> None:
+    asking.run(f"%adk use --resumable {resumable}")
+    for shown in (asking.run("%%agent B --key b --tools ask\nB asks.", "B"), asking.run("%adk order A B C")):
+        assert ("nothing waits for the answer" in " ".join(shown.text.split())) is is_said
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ _LABEL: Final = 15
 
 
 def agent_html(result: AgentCard) -> str:
-    whole = Outline(result.pipeline, result.rules, result.namespace, result.given)
+    whole = Outline(result.pipeline, result.rules, result.namespace, result.given, result.resumable)
     outline = whole.of(result.agent.name)
     return card(
         head(result.agent.name, span(_where(result, outline), "adknb-dim")),
@@ -28,7 +28,7 @@ def agent_html(result: AgentCard) -> str:
 
 
 def agent_text(result: AgentCard) -> str:
-    whole = Outline(result.pipeline, result.rules, result.namespace, result.given)
+    whole = Outline(result.pipeline, result.rules, result.namespace, result.given, result.resumable)
     outline = whole.of(result.agent.name)
     lines = [wrapped(one_line(f"{result.agent.name} · {_where(result, outline)}", 300))]
     for label, said in _rows(outline):

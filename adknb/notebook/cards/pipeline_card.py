@@ -20,7 +20,7 @@ _LABEL: Final = 9
 
 
 def pipeline_html(result: PipelineCard) -> str:
-    outline = Outline(result.pipeline, result.rules, result.namespace, result.given)
+    outline = Outline(result.pipeline, result.rules, result.namespace, result.given, result.resumable)
     return card(
         head(result.pipeline.name, span(_summary(result), "adknb-dim")),
         table(_COLUMNS, map(_cells, outline.agents)) if outline.agents else "",
@@ -30,7 +30,7 @@ def pipeline_html(result: PipelineCard) -> str:
 
 
 def pipeline_text(result: PipelineCard) -> str:
-    outline = Outline(result.pipeline, result.rules, result.namespace, result.given)
+    outline = Outline(result.pipeline, result.rules, result.namespace, result.given, result.resumable)
     lines = [wrapped(one_line(f"{result.pipeline.name} · {_summary(result)}", 300))]
     for agent in outline.agents:
         lines.append(wrapped(one_line(_title(agent), 300)))

@@ -37,7 +37,9 @@ def lint(bench: Bench, options: Namespace) -> Any:
     root = bench.root(options.pipeline)
     target = getattr(options, "for")
     run = _last_run(bench, root.name)
-    resumable = bench.settings.resumable or (run is not None and run.status == "waiting")
+    resumable = bench.settings.resumable or (
+        run is not None and run.status == "waiting" and run.rules == bench.settings.rules
+    )
     return make_lint(root, rules=bench.settings.rules, run=run, target=target, resumable=resumable)
 
 

@@ -23,7 +23,7 @@ OF: Final = Option("--pipeline", "the pipeline; without it the one in use", "NAM
 
 def _card(bench: Bench, pipeline: Pipeline, *remarks: str) -> PipelineCard:
     given = given_keys(bench.records, pipeline.name)
-    return PipelineCard(pipeline, bench.settings.rules, remarks, bench.namespace, given)
+    return PipelineCard(pipeline, bench.settings.rules, remarks, bench.namespace, given, bench.settings.resumable)
 
 
 def pipelines(bench: Bench, options: Namespace) -> pd.DataFrame:
