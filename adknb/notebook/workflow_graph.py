@@ -13,7 +13,7 @@ ACROSS: Final = 4
 """Boxes in a row; a group of more goes on in the next row."""
 STEPS: Final = 60
 """Boxes that are drawn, the first ones."""
-BOX: Final = 188
+BOX: Final = 214
 TALL: Final = 52
 """Pixels of a box's width and height."""
 APART: Final = 12
@@ -21,7 +21,7 @@ BETWEEN: Final = 34
 """Pixels between two boxes of a row, and between two groups."""
 MARGIN: Final = 10
 NAME: Final = 24
-KEYS: Final = 30
+KEYS: Final = 34
 """Characters of a step's name and of its keys."""
 NUMBER: Final = 66
 """Pixels for the words beside a group."""

@@ -34,6 +34,7 @@ from adknb.notebook.results import AgentCard, Message, PipelineCard, PromptHisto
 from adknb.notebook.shown import display
 from tests.browser.payloads import PAYLOADS, huge
 from tests.notebook.hostile_comparison import hostile
+from tests.notebook.hostile_workflow import hostile as hostile_workflow
 
 
 class Shown:
@@ -181,6 +182,7 @@ def places(payload: str) -> Iterator[tuple[str, object]]:
     yield from failures(payload)
     yield from benched(payload)
     yield from compared(payload)
+    yield from hostile_workflow(payload)
 
 
 def show(name: str) -> None:

@@ -4,37 +4,25 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from typing import Any
 
 import pytest
 
 from adknb.core.escape import visible
-from adknb.core.run import Session
 from adknb.core.views import card_html
 from adknb.notebook.cards.text import WIDTH
 from adknb.rules.resolve import resolve_rules
-from adknb.workflow.checkpoints import Checkpoint, Checkpoints
+from adknb.workflow.checkpoints import Checkpoints
 from adknb.workflow.data import PipelineData, PipelineMetadata
-from adknb.workflow.events import StepEvent
 from adknb.workflow.observers import ObserverFault
-from adknb.workflow.outcome import StepOutcome
 from adknb.workflow.plan import Plan, plan
-from adknb.workflow.result import WorkflowResult, WorkflowState
+from adknb.workflow.result import WorkflowResult
 from adknb.workflow.step import Step
 from tests.browser.payloads import PAYLOADS
+from tests.notebook.hostile_workflow import hostile, made, resumable
 from tests.notebook.test_cards import ATTRIBUTES, TAGS, Reading
-from tests.notebook.workflow_events import BEGIN, error, event, eventful
+from tests.notebook.workflow_events import error, event, eventful
 
 IMAGE = re.compile(r'<img class="adknb-chart adknb-drawn" src="data:image/svg\+xml;base64,([\w+/=]+)" alt="([^"<>]*)">')
-
-
-def made(
-    events: list[StepEvent], status: Any = "completed", data: PipelineData | None = None, **more: Any
-) -> WorkflowResult:
-    names = tuple(dict.fromkeys(each.step_name for each in events))
-    used = sum(each.tokens for each in events)
-    state = WorkflowState("run-1", status, data or PipelineData("Done."), (), used)
-    return WorkflowResult("news", names, state, tuple(events), {}, Session("s"), 2140, **more)
 
 
 def finished() -> WorkflowResult:
@@ -51,14 +39,6 @@ def planned() -> Plan:
 
     steps = [Step(name=name, agent=str.upper, reads=("input",)) for name in ("one", "two")]
     return plan("news", [*steps, Step(name="join", agent=join)], resolve_rules("java"), max_parallel=2)
-
-
-def resumable(payload: str = "tides", name: str = "research") -> Checkpoints:
-    outcome = StepOutcome(0, name, "completed", PipelineMetadata("id", name, BEGIN), payload, tokens=1210)
-    data = PipelineData(payload)
-    return Checkpoints(
-        "news", [Checkpoint("news", payload, "app", "user", BEGIN, data, (name, "writing"), ({}, {}), (outcome,))]
-    )
 
 
 def parts(html: str) -> tuple[Reading, list[str]]:
@@ -183,7 +163,7 @@ def test_a_plan_as_text() -> None:
 def test_a_plan_as_html_draws_its_groups() -> None:
     reading, (picture,) = parts(planned().to_html())
     assert "one (payload, one_output), two (payload, two_output)" in reading.text
-    assert picture.count('width="188"') == 3
+    assert picture.count('width="214"') == 3
     assert picture.count("at once") == 1
     assert picture.count("<polygon") == 1  # both of the first group lead to one line
 
@@ -220,21 +200,7 @@ def test_no_checkpoints() -> None:
 
 @pytest.mark.parametrize("name", PAYLOADS)
 def test_hostile_texts_are_texts(name: str) -> None:
-    payload = PAYLOADS[name]
-    data = PipelineData(
-        payload, PipelineMetadata(step_name=payload), {payload: payload}, warnings=(error(payload, payload),)
-    )
-    events = [
-        event(0, 0, payload, "started", data=PipelineData(payload)),
-        event(1, 0, payload, "continued", error=error(payload, payload, payload), data=data, detail=payload),
-    ]
-    step = Step(name="x", agent=str.upper, reads=(payload,), writes=(payload,))
-    views = [
-        made(events, data=data, error=ValueError(payload), faults=(ObserverFault(3, ValueError(payload), 1),)),
-        plan(payload, [step], resolve_rules("java")),
-        resumable(payload, payload),
-    ]
-    for view in views:
+    for _, view in hostile(PAYLOADS[name]):
         reading, pictures = parts(card_html(view))
         assert set(reading.tags) <= TAGS
         assert reading.attributes <= ATTRIBUTES
