@@ -91,6 +91,8 @@ class Bench(SessionsBench):
     def use(self, **settings: Any) -> Settings:
         """Change what pipelines run with. Raises `SpecError` or `ModelError` for what there is not."""
         changed = self.checked(**settings)
+        if changed == self.settings:  # said again, as after a restart: nothing that undo would take back
+            return changed
         with self.change("use " + ", ".join(settings)):
             self.settings = changed
         return changed

@@ -161,11 +161,15 @@ class ChangingBench:
     # how it works
 
     def _write(self, pipelines: Mapping[str, Pipeline], label: str, current: str | None = None) -> None:
+        current = current or self.current
+        if list(pipelines.items()) == list(self.pipelines.items()):  # a cell run again, as after a restart
+            with self.busy():
+                self.current = current
+                self._bind()
+            return
         with self.change(label):
             self.pipelines = dict(pipelines)
-            self.current = current or self.current
-            if self.current not in self.pipelines:
-                self.current = next(iter(self.pipelines), None)
+            self.current = current if current in pipelines else next(iter(pipelines), None)
 
     def _snapshot(self, session: Session | None, home: Home | None = None) -> Snapshot:
         """The bench now. `home` is where the session lives, when that is not where the bench's do."""

@@ -117,7 +117,7 @@ def test_several_sessions_share_values_and_undo_takes_them_back() -> None:
         return (run.step("A").requests[0].sent.system_instruction or "").partition("\n")[0]
 
     assert [seen("one"), seen("two"), seen("one")] == ["n=1", "n=2", "n=3"]
-    bench.use(user="user")
+    bench.use(stream=True)
     bench.undo()  # must not bring back what session "two" last knew
     assert seen("two") == "n=4"
     bench.undo()

@@ -48,7 +48,7 @@ def test_use_says_where_sessions_live_and_how_durable(kept: Notebook, folder: Pa
 
 @pytest.mark.parametrize(
     ("variable", "environment", "name"),
-    [(None, None, "default"), (None, "work/t.ipynb", "work/t.ipynb"), ("/v/t.ipynb", "work/t.ipynb", "/v/t.ipynb")],
+    [(None, None, "default"), (None, "/work/t.ipynb", "t.ipynb"), ("/v/s.ipynb", "/work/t.ipynb", "s.ipynb")],
 )
 def test_the_notebook_is_known_by_what_the_front_end_tells(
     notebook: Notebook, monkeypatch: pytest.MonkeyPatch, variable: str | None, environment: str | None, name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 from adknb.models.endpoint import Endpoint
@@ -58,7 +58,7 @@ def _place(bench: Bench, is_asked: bool) -> list[str]:
     last = f", the last change: {bench.last_change}" if bench.last_change else ""
     return [
         f"sessions in {home.shown}, each event on disk before the run goes on",
-        f"notebook {home.notes.notebook}: {counted(len(bench.records), 'run')}{last}",
+        f"notebook {PurePath(home.notes.notebook).name}: {counted(len(bench.records), 'run')}{last}",
     ]
 
 
