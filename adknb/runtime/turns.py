@@ -119,7 +119,7 @@ def bring_back_later_turns(run: Run) -> None:
         session.history.extend(stale.lead)
         stale.start = len(session.history)
         session.history.extend(stale.turn_events)
-        restore_state(session, fold(session.state, stale.turn_events))
+        restore_state(session, fold(session.state, [*stale.lead, *stale.turn_events]))
 
 
 def effects_before(run: Run, agent: str, number: int) -> str | None:

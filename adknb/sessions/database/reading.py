@@ -125,7 +125,8 @@ def _fill(session: Session, rows: SessionRows, documents: RunDocuments) -> dict[
         session.history.extend(lead)
         run.start = len(session.history)
         session.history.extend(run.turn_events)
-        session.chain.append(Turn(run, lead, session.chain[-1] if session.chain else None))
+        relinked = session.chain[-1] if session.chain and run.stale else run.previous  # as `turns` leaves it
+        session.chain.append(Turn(run, lead, relinked))
     session.history.extend(tail)
     session.notes = json.loads(rows.notes)
     session.state = _state(json.loads(rows.state), session)
@@ -147,15 +148,22 @@ def _turns(rows: SessionRows, events: Iterator[Event]) -> tuple[list[TurnNames],
     return names, tail
 
 
-def _state(start: dict[str, Any], session: Session) -> dict[str, Any]:
-    """The start state after the events that count. What an event wrote for everybody is what the others made of it since."""
-    delta = written(session.history)
-    shared = [key for key in delta if key.startswith((APP_PREFIX, USER_PREFIX))]
-    apply_delta(start, delta)
-    for key in shared:
-        start.pop(key, None)
-    session.scopes.merge_into(start)
-    return start
+def _state(begun_with: dict[str, Any], session: Session) -> dict[str, Any]:
+    """The state after the events that count, as `turns` leaves it: from the last turn on that is not stale.
+
+    What an event wrote for everybody is what the others made of it since.
+    """
+    said = written(session.history)
+    state, events = dict(begun_with), session.history
+    current = next((turn.run for turn in reversed(session.chain) if not turn.run.stale), None)
+    if current is not None:
+        state, events = dict(current.start_state), session.history[current.start :]
+    apply_delta(state, written(events))
+    for key in [key for key in state if key.startswith((APP_PREFIX, USER_PREFIX))]:
+        if key in said or key not in begun_with:
+            del state[key]
+    session.scopes.merge_into(state)
+    return state
 
 
 @contextmanager
