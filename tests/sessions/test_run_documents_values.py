@@ -121,10 +121,7 @@ def test_packed_lists_come_back(numbers: list[int], times: int) -> None:
     assert unpack(levels, lambda name: json.loads(blobs[name])) == entries
 
 
-def test_what_is_no_json_is_named_by_its_class() -> None:
-    class Schema:
-        pass
-
-    assert to_text({"schema": Schema(), "text": "é"}) == '{"schema":"<Schema>","text":"é"}'
+def test_text_is_what_a_database_stores() -> None:
+    assert to_text(["\u2028", "é", "\0"]) == '["\u2028","é","\\u0000"]'
     assert to_text(["\ud800", "é"]) == '["\\ud800","\\u00e9"]'
     assert to_text([math.inf, -0.0]) == "[Infinity,-0.0]"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adknb.core.errors import RunStateError
+from adknb.core.errors import RunStateError, StateValueError
 from adknb.core.events import Event
 from adknb.core.run import Run, Session, Turn
 from adknb.core.state import APP_PREFIX, TEMP_PREFIX, USER_PREFIX, apply_delta
@@ -16,6 +16,7 @@ from adknb.sessions.database.shared import SharedValues
 from adknb.sessions.database.texts import as_column, as_json
 from adknb.sessions.database.turn_changes import turn_change
 from adknb.sessions.database.writes import Row, Write
+from adknb.sessions.json_text import event_fault
 from adknb.sessions.run_documents import Changes, RunDocuments
 from adknb.sessions.run_reader import RunPart
 
@@ -136,12 +137,18 @@ def _log(session: Session, kept: Kept, events: Sequence[Event], chain: list[Turn
 
 
 def event_text(event: Event) -> str:
-    """The event as it is stored: without `temp:` keys."""
+    """The event as it is stored: without `temp:` keys. Raises `StateValueError` for one that holds what is no JSON."""
     data: dict[str, Any] = event.to_dict()
     delta = data["state_delta"]
     if any(key.startswith(TEMP_PREFIX) for key in delta):
         data["state_delta"] = {key: value for key, value in delta.items() if not key.startswith(TEMP_PREFIX)}
-    return as_json(data)
+    try:
+        return as_json(data)
+    except StateValueError as error:
+        raise StateValueError(
+            f"an event of {event.author!r} cannot be stored: {event_fault(event)}. Use text, numbers, lists and dicts, or save "
+            "bulk data as an artifact."
+        ) from error
 
 
 def _add_runs(change: Change, runs: Iterable[Run], under_way: Run | None, coming: Sequence[Event]) -> None:
