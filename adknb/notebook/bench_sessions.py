@@ -25,6 +25,10 @@ class SessionsBench(AnsweringBench):
         """The bench's names of its sessions."""
         return {Identity.of(session): name for name, session in self.sessions.items()}
 
+    def own_sessions(self) -> set[Identity]:
+        """The sessions of the bench's runs, and those with a name."""
+        return {*self.session_names(), *(Identity.of(record.run.session) for record in self.records)}
+
     def session_words(self) -> list[str]:
         """The names of sessions that may be said: the bench's own, and the ids of the others that are kept."""
         home = self._home
@@ -75,9 +79,8 @@ class SessionsBench(AnsweringBench):
             raise RunStateError(
                 "sessions in memory go with the kernel; those in a database can be pruned: %adk use --db URL"
             )
-        mine = set(self.session_names()) | {Identity.of(record.run.session) for record in self.records}
         with self.busy():
-            return [KeptSession.stored(each) for each in home.prune(older_than, keep, mine, dry_run)]
+            return [KeptSession.stored(each) for each in home.prune(older_than, keep, self.own_sessions(), dry_run)]
 
     def session_document(self, name: str, user: str | None = None) -> Mapping[str, Any]:
         """A kept session with its runs as JSON (see `export_session`)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -68,8 +68,11 @@ class KeptSession:
         return replace(self, waits=tuple(calls))
 
 
-def session_rows(sessions: Iterable[KeptSession], names: Mapping[Identity, str]) -> list[Row]:
-    """`names` are those that the bench has for its own. `last_write` is in UTC, to the second."""
+def session_rows(
+    sessions: Iterable[KeptSession], names: Mapping[Identity, str], on_bench: Collection[Identity]
+) -> list[Row]:
+    """`names` are those that the bench has for sessions, `on_bench` says whose runs it has. `last_write` is in UTC, to the
+    second."""
     return [
         {
             "session": names.get(each.identity, each.identity.id),
@@ -82,11 +85,11 @@ def session_rows(sessions: Iterable[KeptSession], names: Mapping[Identity, str])
             "writer": each.writer,
             "status": each.status,
             "waits_for": "; ".join(f"{call.event.author}: {question(call)}" for call in each.waits),
-            "on_bench": each.identity in names,
+            "on_bench": each.identity in on_bench,
         }
         for each in sessions
     ]
 
 
 def _time(seconds: float | None) -> str:
-    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(" ", "seconds")
+    return "" if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%SZ}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,7 +72,12 @@ def test_the_sessions_as_a_table(kept: Notebook) -> None:
     ]
     assert all(size > 1000 for size in table["bytes"])
     assert all(writer.startswith("process ") for writer in table["writer"])
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ", time) for time in table["last_write"])
     assert list(kept.run("%adk sessions --user user").value["session"]) == ["chat"]
+    kept.run("%%pipeline p\nfresh")
+    assert list(kept.run("%adk sessions").value["on_bench"]) == [True, True, True]
+    kept.run("%adk use --db sqlite:///tickets.db --notebook another")
+    assert list(kept.run("%adk sessions").value["on_bench"]) == [False, False, False]
     html = kept.run("%adk sessions").value._repr_mimebundle_()["text/html"]
     assert ("&lt;b&gt;u&lt;/b&gt;" in html, "<b>u" in html) == (True, False)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _HIDDEN: Final = {"id", "agent", "channel"}
 """Columns that a reader misses nothing without: they repeat others, or serve to join tables."""
-_FLAGS: Final = {"final", "reported", "in_use", "guarded", "leaked"}
+_FLAGS: Final = {"final", "reported", "in_use", "on_bench", "guarded", "leaked"}
 _ROWS: Final = 200
 """Rows that are drawn; the table itself has them all."""
 

@@ -42,7 +42,7 @@ def sessions(bench: Bench, options: Namespace) -> pd.DataFrame | Session | Messa
     if options.name is not None:
         return bench.pick_up(options.name, options.user)
     kept = [each for each in bench.kept_sessions() if options.user in (None, each.identity.user)]
-    return shown_table(frame(session_rows(kept, bench.session_names()), SESSIONS))
+    return shown_table(frame(session_rows(kept, bench.session_names(), bench.own_sessions()), SESSIONS))
 
 
 def _delete(bench: Bench, options: Namespace) -> Message:
@@ -93,7 +93,12 @@ def _age(text: str | None) -> float | None:
     return float(found[1]) * _SECONDS[found[2]]
 
 
-_DO: Final[dict[str, Callable[[Bench, Namespace], Message | Session]]] = {"delete": _delete, "prune": _prune, "export": _export, "import": _import}
+_DO: Final[dict[str, Callable[[Bench, Namespace], Message | Session]]] = {
+    "delete": _delete,
+    "prune": _prune,
+    "export": _export,
+    "import": _import,
+}
 
 COMMAND: Final = Command(
     "%adk sessions",
