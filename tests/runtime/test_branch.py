@@ -13,6 +13,7 @@ from adknb import (
     CallbackContext,
     Content,
     Event,
+    EventActions,
     FunctionCall,
     FunctionResponse,
     IncludeContents,
@@ -322,3 +323,14 @@ def test_a_turn_run_again_takes_back_only_what_its_own_session_shared() -> None:
     assert paused.session.state == {"user:theirs": "b1"}
     mine.continue_run(paused)
     assert sessions.shared_values().user == {("adknb", "user"): {"mine": "a2", "theirs": "b1"}}
+
+
+async def test_what_was_appended_between_turns_still_counts_when_the_first_is_run_again() -> None:
+    sessions = InMemorySessionService()
+    runner = Runner(LlmAgent(name="A", output_key="a"), model=model(), session_service=sessions)
+    first = await runner.run_async("one", session="s")
+    await sessions.append_event(first.session, Event("X", actions=EventActions({"x": 1})))
+    await runner.run_async("two", session="s")
+    rewound = runner.rewind(first, "A")
+    assert [event.author for event in rewound.session.history] == ["user", "X", "user", "A"]
+    assert rewound.session.state == {"x": 1, "a": "a2"}
