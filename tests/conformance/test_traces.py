@@ -30,7 +30,8 @@ def recorded(cases: str, traces: str) -> list[Any]:
     + recorded("features.jsonl", "features.java.jsonl")
     + recorded("gemini.jsonl", "gemini.java.jsonl")
     + recorded("extra.jsonl", "extra.java.jsonl")
-    + recorded("resumable.jsonl", "resumable.java.jsonl"),
+    + recorded("resumable.jsonl", "resumable.java.jsonl")
+    + recorded("extra.resumable.jsonl", "extra.resumable.java.jsonl"),
 )
 def test_java(case: dict[str, Any], trace: dict[str, Any]) -> None:
     assert compare(case, trace, "java") == []
