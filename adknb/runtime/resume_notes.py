@@ -90,6 +90,7 @@ def left_out(begun: Node) -> list[str]:
 
 
 def kind(node: Node) -> str:
+    """What is around the agent that asks, in words."""
     if isinstance(node.agent, LoopAgent):
         return "the loop"
     return "the parallel" if isinstance(node.agent, ParallelAgent) else "the agent"
@@ -114,6 +115,7 @@ def on_start(context: InvocationContext, history: Sequence[Event], place: int) -
 
 
 def ran_once(loop: Node) -> str:
+    """Of a loop that ordinary mode would not have run at all."""
     return (
         f"the loop {loop.name} has max_iterations 0 and ran once: in resumable mode ADK looks at the limit after a round, "
         "in ordinary mode before"

@@ -180,7 +180,7 @@ class Runner:
 
     def answer(
         self,
-        call: str | None,
+        call_id: str | None,
         response: Any,
         *,
         session: Session | str | None = None,
@@ -190,19 +190,19 @@ class Runner:
     ) -> Run:
         """Answer a long-running call, as a new turn, and return its Run.
 
-        `call` is the call's id or its beginning, or the tool's name where one call of it waits; None for the only one that
+        `call_id` is the call's id or its beginning, or the tool's name where one call of it waits; None for the only one that
         waits. `response` is JSON; what is no object becomes `{"result": …}`. `session` is that of the last run unless it is
         given. With `resumable` the steps after the one that asked run too, else that agent alone.
 
         Raises `UnknownCallError`, `RunStateError` when nothing waits, `StateValueError` when the response is no JSON.
         """
         return self._run_sync(
-            lambda: self.answer_async(call, response, session=session, user_id=user_id, config=config, pause=pause)
+            lambda: self.answer_async(call_id, response, session=session, user_id=user_id, config=config, pause=pause)
         )
 
     async def answer_async(
         self,
-        call: str | None,
+        call_id: str | None,
         response: Any,
         *,
         session: Session | str | None = None,
@@ -211,7 +211,7 @@ class Runner:
         pause: bool = False,
     ) -> Run:
         """`answer`, awaited."""
-        return await self._answer([(call, response)], session, user_id, config, pause)
+        return await self._answer([(call_id, response)], session, user_id, config, pause)
 
     def answer_all(
         self,
