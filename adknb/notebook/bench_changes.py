@@ -113,10 +113,16 @@ class ChangingBench:
                 raise RunStateError(
                     "there is nothing to undo: nothing was written, run or set since the notebook began"
                 )
-            snapshot = self._undo.pop()
-            self._restore(snapshot)
-            if self._home.notes is not None:
-                run_sync(self._home.notes.log.take_back)
+            snapshot = self._undo[-1]
+            now = self._snapshot(snapshot.mark.session if snapshot.mark is not None else None, snapshot.home)
+            try:
+                self._restore(snapshot)
+                if self._home.notes is not None:
+                    run_sync(self._home.notes.log.take_back)
+            except BaseException:
+                self._put_back(now)
+                raise
+            self._undo.pop()
             if snapshot.deleted:  # they are back as objects of their own
                 self._read(self._home)
         return snapshot.label
@@ -142,11 +148,11 @@ class ChangingBench:
         `Snapshot` does."""
         with self.busy():
             self._check()
-            snapshot = replace(self._snapshot(None), **sessions)
+            snapshot = self._snapshot(None)
             try:
                 yield
                 self._bind()
-                self._remember(snapshot, label)
+                self._remember(replace(snapshot, **sessions), label)
             except BaseException:
                 self._restore(snapshot)
                 raise
@@ -183,19 +189,25 @@ class ChangingBench:
         """The change can be undone from now on, in another kernel too where the bench is kept."""
         snapshot = replace(snapshot, label=label)
         if self._home.notes is not None and not is_noted:
-            change = self._home.notes.change(snapshot, Contents.of(self))
+            is_here = snapshot.home in (None, self._home)  # else its session is one of another database's
+            noted = snapshot if is_here else replace(snapshot, mark=None, began=None)
+            change = self._home.notes.change(noted, Contents.of(self))
             log = self._home.notes.log
             run_sync(lambda: log.add(change))
         self._undo.append(snapshot)
         del self._undo[:-UNDO_LIMIT]
 
     def _restore(self, snapshot: Snapshot) -> None:
+        """Put the bench back, and let the store of its sessions do so too."""
+        self._put_back(snapshot)
+        (snapshot.home or self._home).settle(snapshot)
+
+    def _put_back(self, snapshot: Snapshot) -> None:
         self.pipelines = dict(snapshot.pipelines)
         self.settings, self.records, self.current = snapshot.settings, snapshot.records, snapshot.current
         self._home.sessions, self.newest = dict(snapshot.sessions), snapshot.newest
         if snapshot.mark is not None:
             snapshot.mark.restore()
-        (snapshot.home or self._home).settle(snapshot)
         self._bind()
 
     def _check(self) -> None:
@@ -215,9 +227,11 @@ class ChangingBench:
         else:
             kept = run_sync(home.notes.read)
         self._home.records, self._home = self.records, home
+        aside = tuple(record for record in home.records if not record.is_at_home)
         contents = kept.contents
         self.pipelines, self.settings = dict(contents.pipelines), contents.settings
-        self.records, self.current = contents.records, contents.current
+        self.records = home.records if home.notes is None else (*contents.records, *aside)
+        self.current = contents.current
         home.sessions, home.undo = dict(contents.sessions), kept.undo
         self.newest = self.last
         self._bind()

@@ -60,6 +60,9 @@ class Home:
         session.id = name
         return session
 
+    def leave_out(self, identity: Identity) -> None:
+        """Forget what `take_in` kept."""
+
     def shared_values(self) -> SharedValues | None:
         """What undo must put back beside the session that it goes back in; None where that is all."""
         return self._memory.shared_values()
@@ -115,6 +118,9 @@ class DatabaseHome(Home):
 
     def take_in(self, session: Session, name: str) -> Session:
         return run_sync(lambda: self.store.import_session(session, session_id=name))
+
+    def leave_out(self, identity: Identity) -> None:
+        self.delete(identity)
 
     def shared_values(self) -> SharedValues | None:
         return None

@@ -114,12 +114,12 @@ class BenchLog:
 
     async def take_back(self) -> None:
         """Forget the last change."""
-        self._changes.pop()
-        number = self._first + len(self._changes)
+        number = self._first + len(self._changes) - 1
         await self.service.delete_notes(KIND, self.notebook, number)
         head = self._head_note(number - 1)
         await self.service.put_notes([head])
         self._head = head.data
+        self._changes.pop()
 
     def _head_note(self, number: int) -> Note:
         return Note(HEAD, self.notebook, 0, {"writer": self.writer, "number": number})

@@ -48,12 +48,13 @@ class OpeningBench(ChangingBench):
             try:
                 self._notebook = notebook or self._notebook
                 home = self._memory if url == MEMORY else self._home_at(url)
-                pipelines, settings, current = self.pipelines, self.settings, self.current
+                left, pipelines, settings, current = self._home, self.pipelines, self.settings, self.current
                 remarks = self._read(home)
             except BaseException:
                 self._notebook = before
                 raise
-        self._bring_along(pipelines, settings, current)
+        if home is not left:
+            self._bring_along(pipelines, settings, current)
         return remarks
 
     def _bring_along(self, pipelines: Mapping[str, Pipeline], settings: Settings, current: str | None) -> None:

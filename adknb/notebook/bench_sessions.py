@@ -99,10 +99,13 @@ class SessionsBench(AnsweringBench):
             )
         if session.events and not session.chain and (pipeline or self.current) is not None:
             session = adopt(session, self.root(pipeline), rules=self.settings.rules)
-        imported = (identity, len(session.events))
-        with self.change(f"session {identity.id} imported", imported=imported):
-            kept = self._home.take_in(session, identity.id)
-            self._pick_up(self._home, identity.id, kept)
+        kept = self._home.take_in(session, identity.id)
+        try:
+            with self.change(f"session {identity.id} imported", imported=(identity, len(session.events))):
+                self._pick_up(self._home, identity.id, kept)
+        except BaseException:
+            self._home.leave_out(identity)
+            raise
         return kept
 
     def _load(self, identity: Identity) -> Session:

@@ -275,3 +275,73 @@ def test_what_could_not_be_kept_is_said(first: Bench, kernel: Kernel) -> None:
     assert second.settings == Settings()
     with pytest.raises(RunStateError, match="there is no run yet"):
         kernel("another notebook").continue_run()
+
+
+def test_what_cannot_be_noted_did_not_happen(first: Bench, kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    turn(first, "one", "c1")
+    before = (first.pipelines, rows(first), first.settings, [change.label for change in first.home.undo])
+
+    async def full(*arguments: object) -> None:
+        raise SessionStoreError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        for name in ("put_notes", "append_events", "delete_notes"):
+            broken.setattr(DatabaseSessionService, name, full)
+        for change in (
+            lambda: first.put_agent("p", "A", "Edited.", AgentOptions(key="a"), cell="cell A"),
+            lambda: first.use(user="u"),
+            lambda: turn(first, "two", "c2"),
+            lambda: first.run("p", "fresh"),
+            first.undo,
+        ):
+            with pytest.raises(SessionStoreError):
+                change()
+    assert (first.pipelines, rows(first), first.settings, [change.label for change in first.home.undo]) == before
+    first.undo()
+    turn(first, "two", "c2")
+    assert rows(kernel()) == rows(first)
+
+
+def test_opening_again_reads_what_others_changed(first: Bench, kernel: Kernel) -> None:
+    in_memory = first.run("p", "hi", db="memory")
+    second = kernel()
+    second.put_agent("p", "A", "By another.", AgentOptions(key="a"), cell="cell A")
+    first.open(first.home.url)
+    assert (first.pipelines, first.runs) == (second.pipelines, [in_memory])
+
+
+def test_undoing_a_run_elsewhere_leaves_the_session_of_its_name_here(
+    first: Bench, kernel: Kernel, tmp_path: Path
+) -> None:
+    here = turn(first, "here")
+    first.run("p", TurnRequest("there", session="chat"), db=f"sqlite:///{tmp_path / 'other.db'}")
+    second = kernel()
+    second.undo()
+    third = kernel()
+    assert [run.id for run in third.runs] == [here.id]
+    assert [run.id for run in third.sessions["chat"].turns] == [here.id]
+
+
+def test_a_session_that_was_deleted_elsewhere(first: Bench, kernel: Kernel) -> None:
+    turn(first, "one")
+    kernel("other").delete_session("chat")
+    with pytest.raises(StaleSessionError, match="was deleted since it was read"):
+        turn(first, "two")
+    assert (first.runs, first.sessions) == ([], {})
+    assert turn(first, "two").turn == 0
+
+
+def test_a_session_that_cannot_be_taken_in_is_not_kept(first: Bench, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(*arguments: object) -> None:
+        raise SessionStoreError("the disk is full")
+
+    run = first.run("p", "hi", db="memory")
+    with monkeypatch.context() as broken:
+        broken.setattr(DatabaseSessionService, "put_notes", full)
+        with pytest.raises(SessionStoreError):
+            first.take_in(run.session, "taken")
+    assert (first.kept_sessions(), first.sessions) == ([], {})
+    first.take_in(run.session, "taken")
+    assert [each.identity.id for each in first.kept_sessions()] == ["taken"]
+    first.undo()
+    assert first.kept_sessions() == []
