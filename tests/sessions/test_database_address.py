@@ -14,9 +14,9 @@ from adknb.sessions.database.address import address
 @pytest.mark.parametrize(
     ("text", "url"),
     [
-        ("sqlite:////tmp/tickets.db", "sqlite+aiosqlite:////tmp/tickets.db"),
-        ("sqlite+aiosqlite:////tmp/tickets.db", "sqlite+aiosqlite:////tmp/tickets.db"),
-        ("sqlite://", "sqlite+aiosqlite://"),
+        ("sqlite:////tmp/tickets.db", "sqlite+pysqlite:////tmp/tickets.db"),
+        ("sqlite+aiosqlite:////tmp/tickets.db", "sqlite+pysqlite:////tmp/tickets.db"),
+        ("sqlite://", "sqlite+pysqlite://"),
         ("postgresql://u:p@h:1/d", "postgresql+asyncpg://u:p@h:1/d"),
         ("postgres://u@h/d?sslmode=require", "postgresql+asyncpg://u@h/d?ssl=require"),
     ],

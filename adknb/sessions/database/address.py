@@ -1,4 +1,4 @@
-"""Where a database is: the URL that the user wrote, with the async driver filled in."""
+"""Where a database is: the URL that the user wrote, with the driver filled in."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from sqlalchemy.exc import ArgumentError
 from adknb.core.errors import SessionStoreError
 
 _DRIVERS: Final = {
-    "sqlite": "sqlite+aiosqlite",
-    "sqlite+aiosqlite": "sqlite+aiosqlite",
+    "sqlite": "sqlite+pysqlite",
+    "sqlite+pysqlite": "sqlite+pysqlite",
+    "sqlite+aiosqlite": "sqlite+pysqlite",
     "postgres": "postgresql+asyncpg",
     "postgresql": "postgresql+asyncpg",
     "postgresql+asyncpg": "postgresql+asyncpg",

@@ -6,34 +6,22 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, NullPool, create_engine
+from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from adknb.core.errors import RunStateError
 from adknb.sessions.database.address import Address
 from adknb.sessions.database.faults import as_store_error, is_lost
-from adknb.sessions.database.opening import check_place, prepare
+from adknb.sessions.database.links import Link, Synchronous, open_link
 from adknb.sessions.database.thread import LoopThread, finished
 
 T = TypeVar("T")
-Synchronous = Literal["full", "normal"]
-
-_SLOWEST: Final = 60.0
-"""Seconds that a PostgreSQL server has for one statement."""
-_BEGIN_READING: Final = {
-    "sqlite": "BEGIN",
-    "postgresql": "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
-}
 
 
 class Database:
     """Does one piece of work after the other, each in a transaction. Failures are raised as `SessionStoreError`.
-
-    SQLite is worked on in the service's own thread itself: with aiosqlite each statement would go through a second thread and
-    back, which costs more than the statement.
 
     `wait` is how long to wait for somebody else's lock and for a server that does not answer, in seconds.
     """
@@ -46,8 +34,7 @@ class Database:
         self._process = os.getpid()
         self._is_closed = False
         self._turn = asyncio.Lock()
-        self._engine: AsyncEngine | Engine | None = None
-        self._connection: AsyncConnection | Connection | None = None
+        self._link: Link | None = None
 
     async def write(self, work: Callable[[Connection], T], after: Callable[[T], object] | None = None) -> T:
         """Do `work` in a transaction and then, when it is durable, `after` with its result.
@@ -119,11 +106,11 @@ class Database:
 
     async def _transaction(self, work: Callable[[Connection], T], is_read: bool) -> T:
         async with self._turn:
-            was_open = self._connection is not None
+            was_open = self._link is not None
             try:
                 return await self._attempt(work, is_read)
             except (SQLAlchemyError, OSError) as error:
-                if not (was_open and self._connection is None):
+                if not (was_open and self._link is None):
                     raise as_store_error(error, self.address) from error
             try:  # the connection was lost, perhaps long ago: once more on a new one
                 return await self._attempt(work, is_read)
@@ -131,78 +118,16 @@ class Database:
                 raise as_store_error(error, self.address) from error
 
     async def _attempt(self, work: Callable[[Connection], T], is_read: bool) -> T:
-        connection = self._connection or await self._connect()
+        if self._link is None:
+            self._link = await open_link(self.address, self._synchronous, self._wait)
         try:
-            if isinstance(connection, Connection):
-                return _in_transaction(connection, work, is_read)
-            return await connection.run_sync(_in_transaction, work, is_read)
+            return await self._link.do(work, is_read)
         except (SQLAlchemyError, OSError) as error:
-            if is_lost(error) or connection.invalidated:
+            if self._link.is_lost or is_lost(error):
                 await self._disconnect()
             raise
 
-    def _open_file(self) -> Connection:
-        url = self.address.url.set(drivername="sqlite+pysqlite")
-        engine = create_engine(url, connect_args=self._connect_arguments(), poolclass=NullPool)
-        connection = None
-        try:
-            connection = engine.connect()
-            prepare(connection, self.address, self._synchronous, self._wait)
-        except BaseException:
-            if connection is not None:
-                connection.close()
-            engine.dispose()
-            raise
-        self._engine, self._connection = engine, connection
-        return connection
-
-    async def _connect(self) -> AsyncConnection | Connection:
-        check_place(self.address)
-        if self.address.is_sqlite:
-            return self._open_file()
-        engine = create_async_engine(self.address.url, connect_args=self._connect_arguments(), poolclass=NullPool)
-        connection = None
-        try:
-            connection = await engine.connect()
-            await connection.run_sync(prepare, self.address, self._synchronous, self._wait)
-        except BaseException:
-            if connection is not None:
-                await connection.close()
-            await engine.dispose()
-            raise
-        self._engine, self._connection = engine, connection
-        return connection
-
-    def _connect_arguments(self) -> dict[str, Any]:
-        if self.address.is_sqlite:
-            # Python's sqlite3 then begins a transaction with the first INSERT, UPDATE or DELETE: one statement less
-            return {"isolation_level": "IMMEDIATE", "timeout": self._wait}
-        settings = {
-            "synchronous_commit": "on" if self._synchronous == "full" else "off",
-            "lock_timeout": f"{max(1, round(self._wait * 1000))}ms",
-        }
-        return {"timeout": self._wait, "command_timeout": max(self._wait, _SLOWEST), "server_settings": settings}
-
     async def _disconnect(self) -> None:
-        connection, engine = self._connection, self._engine
-        self._connection = self._engine = None
-        if connection is not None and not connection.invalidated:
-            closing = connection.close()
-            if closing is not None:
-                await closing
-        if engine is not None:
-            disposing = engine.dispose()
-            if disposing is not None:
-                await disposing
-
-
-def _in_transaction(connection: Connection, work: Callable[[Connection], T], is_read: bool) -> T:
-    if is_read:
-        connection.exec_driver_sql(_BEGIN_READING[connection.dialect.name])
-    try:
-        result = work(connection)
-        if not is_read:
-            connection.commit()
-    finally:
-        connection.rollback()
-    return result
+        link, self._link = self._link, None
+        if link is not None:
+            await link.close()

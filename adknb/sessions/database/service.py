@@ -17,7 +17,8 @@ from adknb.core.state import Scopes
 from adknb.sessions.database import reading
 from adknb.sessions.database.address import address
 from adknb.sessions.database.changes import Change, Kept, apply_events, change_of, kept_of
-from adknb.sessions.database.connection import Database, Synchronous
+from adknb.sessions.database.connection import Database
+from adknb.sessions.database.links import Synchronous
 from adknb.sessions.database.notes import delete_notes, note_row, read_notes
 from adknb.sessions.database.reading import Identity, Position, SessionRows, SharedRows
 from adknb.sessions.database.shared import SharedValues

@@ -1,0 +1,115 @@
+"""An open connection of either kind, with the tables ready: the work that is given to it is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, Literal, Protocol, TypeVar
+
+from sqlalchemy import Connection, NullPool, create_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+
+from adknb.sessions.database.address import Address
+from adknb.sessions.database.opening import check_place, prepare
+
+T = TypeVar("T")
+Synchronous = Literal["full", "normal"]
+
+_SLOWEST: Final = 60.0
+"""Seconds that a PostgreSQL server has for one statement."""
+_BEGIN_READING: Final = {
+    "sqlite": "BEGIN",
+    "postgresql": "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
+}
+
+
+class Link(Protocol):
+    async def do(self, work: Callable[[Connection], T], is_read: bool) -> T:
+        """The result of `work`, done in a transaction."""
+        ...
+
+    @property
+    def is_lost(self) -> bool: ...
+
+    async def close(self) -> None: ...
+
+
+async def open_link(address: Address, synchronous: Synchronous, wait: float) -> Link:
+    """Raises `SessionStoreError` for a database that is not ours, SQLAlchemy's errors and `OSError` for one that cannot be
+    opened."""
+    if address.is_sqlite:
+        return _open_file(address, synchronous, wait)
+    return await _open_server(address, synchronous, wait)
+
+
+class _FileLink:
+    """SQLite, worked on in the service's own thread: with aiosqlite each statement would go through a second thread and
+    back, which costs more than the statement."""
+
+    is_lost = False
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def do(self, work: Callable[[Connection], T], is_read: bool) -> T:
+        return _in_transaction(self._connection, work, is_read)
+
+    async def close(self) -> None:
+        self._connection.close()
+
+
+class _ServerLink:
+    """PostgreSQL, by asyncpg."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def do(self, work: Callable[[Connection], T], is_read: bool) -> T:
+        return await self._connection.run_sync(_in_transaction, work, is_read)
+
+    @property
+    def is_lost(self) -> bool:
+        return self._connection.invalidated
+
+    async def close(self) -> None:
+        if not self.is_lost:
+            await self._connection.close()
+
+
+def _open_file(address: Address, synchronous: Synchronous, wait: float) -> Link:
+    check_place(address)
+    # Python's sqlite3 then begins a transaction with the first INSERT, UPDATE or DELETE: one statement less
+    arguments = {"isolation_level": "IMMEDIATE", "timeout": wait}
+    connection = create_engine(address.url, connect_args=arguments, poolclass=NullPool).connect()
+    try:
+        prepare(connection, address, synchronous, wait)
+    except BaseException:
+        connection.close()
+        raise
+    return _FileLink(connection)
+
+
+async def _open_server(address: Address, synchronous: Synchronous, wait: float) -> Link:
+    settings = {
+        "synchronous_commit": "on" if synchronous == "full" else "off",
+        "lock_timeout": f"{max(1, round(wait * 1000))}ms",
+    }
+    arguments = {"timeout": wait, "command_timeout": max(wait, _SLOWEST), "server_settings": settings}
+    connection = await create_async_engine(address.url, connect_args=arguments, poolclass=NullPool).connect()
+    try:
+        await connection.run_sync(prepare, address, synchronous, wait)
+    except BaseException:
+        await connection.close()
+        raise
+    return _ServerLink(connection)
+
+
+def _in_transaction(connection: Connection, work: Callable[[Connection], T], is_read: bool) -> T:
+    if is_read:
+        connection.exec_driver_sql(_BEGIN_READING[connection.dialect.name])
+    try:
+        result = work(connection)
+        if not is_read:
+            connection.commit()
+    finally:
+        connection.rollback()
+    return result
