@@ -112,6 +112,7 @@ class _Room:
         self._slots: Final = asyncio.Semaphore(max_inflight)
         self._bound: Final = (max_inflight, queue_size)
         self._tasks: Final = set[asyncio.Task[Any]]()
+        self._is_closed = False
         self.in_flight = 0
 
     @property
@@ -127,6 +128,9 @@ class _Room:
         import asyncio
 
         await self._places.acquire()
+        if self._is_closed:
+            self._places.release()  # for the next who waits
+            raise RunStateError("the task was not taken: the controller was closed while it waited for room")
         running_task = asyncio.create_task(self._run(task))
         self._tasks.add(running_task)
         running_task.add_done_callback(self._leave)
@@ -138,6 +142,7 @@ class _Room:
 
         import anyio
 
+        self._is_closed = True
         try:
             if not cancel and self._tasks:
                 await asyncio.wait(self._tasks)
