@@ -14,6 +14,7 @@ from adknb.workflow.agents import Answer, StepAgent, ask_through
 from adknb.workflow.data import PipelineData, PipelineError, PipelineMetadata
 from adknb.workflow.errors import BudgetExceededError, StepFailedError, StepTimeoutError
 from adknb.workflow.events import StepAction
+from adknb.workflow.functions import FunctionAgent
 from adknb.workflow.handler import call, decide, updates_of
 from adknb.workflow.keys import PAYLOAD
 from adknb.workflow.metering import Meter
@@ -43,7 +44,7 @@ class Performer:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A step's outcome, the run that gave its output (None without one), and the runs of its failed attempts."""
+    """A step's outcome, the run of the agent that gave its output (None without one), and the runs of failed attempts."""
 
     outcome: StepOutcome
     run: Run | None = None
@@ -91,7 +92,7 @@ class Performance:
             )  # fmt: skip
         except Exception as error:
             return await self._after(error, given)
-        return Ended(outcome, answer.run, tuple(run for run in self.runs if run is not answer.run))
+        return self._ended(outcome, answer)
 
     # what goes in
 
@@ -195,7 +196,6 @@ class Performance:
     async def _fall_back(
         self, fallback: StepAgent, given: PipelineData, problem: PipelineError, error: Exception
     ) -> Ended:
-        failed = tuple(self.runs)
         try:
             answer = await self._ask(fallback, given)
         except Exception as second:
@@ -205,7 +205,12 @@ class Performance:
             raise self._failure(again, " and its fallback too") from second
         outcome = self._outcome("fallback", payload=answer.payload, updates=answer.context, error=problem)
         self._tell_output(with_output(given, outcome), "fallback", problem)
-        return Ended(outcome, answer.run, failed)
+        return self._ended(outcome, answer)
+
+    def _ended(self, outcome: StepOutcome, answer: Answer) -> Ended:
+        """The session takes over the run of an agent. A function's has nothing that the outcome does not say."""
+        turn = answer.run if answer.run is not None and not isinstance(answer.run.root, FunctionAgent) else None
+        return Ended(outcome, turn, tuple(run for run in self.runs if run is not turn))
 
     def _instead(self, data: PipelineData, given: PipelineData, problem: PipelineError) -> Ended:
         """The error handler's own data, as a fallback's output."""

@@ -41,7 +41,8 @@ class WorkflowResult(Viewed):
     """A run of a workflow: its output, and everything on the way to it.
 
     `steps` are the names of all steps; `state` says how each ended. `runs` holds, for each step that asked its agent, the
-    Run of each attempt and last that of the fallback; `session` holds the events of those that succeeded. `limit` is that
+    Run of each attempt and last that of the fallback; `session` holds a turn for each agent's that succeeded, and an event of
+    each function's output. `limit` is that
     of the token budget, `ms` the wall time in milliseconds. `error` ended the run; `faults` are the observers that raised.
     """
 

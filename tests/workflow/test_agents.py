@@ -75,6 +75,19 @@ async def test_the_session_holds_a_turn_for_each_step_that_looks_like_any_other(
     assert session.under_way is None
 
 
+async def test_a_function_leaves_an_event_in_the_session_that_later_agents_see_if_history_is_shared() -> None:
+    flow = SequentialWorkflow(
+        [*steps("a"), Step(name="fact-check", agent=adds("!")), *steps("b")],
+        model=ScriptedModel({"a": ["one"], "b": ["two"]}), share_history=True,
+    )  # fmt: skip
+    result = await flow.execute("in")
+    assert [run.root.name for run in result.session.turns] == ["a", "b"]
+    assert result.run_of("fact-check").output == "one!"
+    assert contents(result.run_of("b"), "b") == [
+        "in", "For context:[a] said: one", "For context:[fact_check] said: one!", "one!",
+    ]  # fmt: skip
+
+
 async def test_a_failed_attempt_leaves_its_run_but_no_trace_in_the_session() -> None:
     def writes(context: CallbackContext) -> None:
         context.state["user:tier"] = "gold"

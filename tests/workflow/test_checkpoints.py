@@ -46,7 +46,9 @@ async def test_resuming_goes_on_after_the_last_checkpoint() -> None:
         "a resumed 1", "b started 1", "b completed 1", "c started 1", "c completed 1",
     ]  # fmt: skip
     assert result.session.state == {"tone": "calm", "a_output": "in:a", "b_output": "in:ab", "c_output": "in:abc"}
-    assert [run.root.name for run in result.session.turns] == ["a", "b", "c"]
+    assert [(event.author, event.text) for event in result.session.events] == [
+        ("a", "in:a"), ("b", "in:ab"), ("c", "in:abc"),
+    ]  # fmt: skip
 
 
 async def test_a_resumed_run_ends_like_one_that_was_not_interrupted() -> None:

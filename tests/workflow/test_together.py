@@ -55,7 +55,7 @@ async def test_at_most_so_many_run_at_once_and_the_result_is_the_same(limit: int
     assert left_behind() == set()
 
 
-async def test_their_order_of_ending_changes_nothing_but_the_order_of_the_session_s_turns() -> None:
+async def test_their_order_of_ending_changes_nothing_but_the_order_of_the_session_s_events() -> None:
     first_may_end = anyio.Event()
 
     async def late(payload: str) -> str:
@@ -68,7 +68,7 @@ async def test_their_order_of_ending_changes_nothing_but_the_order_of_the_sessio
 
     result = await five([late, early], max_parallel=2).execute("in:")
     assert list(result.output.items()) == [("s0", "in:late"), ("s1", "in:early")]
-    assert [run.root.name for run in result.session.turns] == ["s1", "s0", "end"]
+    assert [event.author for event in result.session.events] == ["s1", "s0", "end"]
     assert result.session.state["s0_output"] == "in:late"
 
 
