@@ -114,7 +114,8 @@ class ChangingBench:
                     "there is nothing to undo: nothing was written, run or set since the notebook began"
                 )
             snapshot = self._undo[-1]
-            now = self._snapshot(snapshot.mark.session if snapshot.mark is not None else None, snapshot.home)
+            session = snapshot.mark.session if snapshot.mark is not None else snapshot.began
+            now = self._snapshot(session, snapshot.home)
             try:
                 self._restore(snapshot)
                 if self._home.notes is not None:

@@ -285,7 +285,7 @@ def test_what_cannot_be_noted_did_not_happen(first: Bench, kernel: Kernel, monke
         raise SessionStoreError("the disk is full")
 
     with monkeypatch.context() as broken:
-        for name in ("put_notes", "append_events", "delete_notes"):
+        for name in ("put_notes", "append_events", "save", "delete_session"):
             broken.setattr(DatabaseSessionService, name, full)
         for change in (
             lambda: first.put_agent("p", "A", "Edited.", AgentOptions(key="a"), cell="cell A"),
