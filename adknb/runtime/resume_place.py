@@ -22,5 +22,7 @@ def history_now(context: InvocationContext) -> list[Event]:
     While a run that goes on replays its steps, the session holds the events of the later ones already.
     """
     run, history = context.invocation.run, context.session.history
+    if not context.invocation.journal.remaining():
+        return history
     newest = next((entry.events[-1] for entry in reversed(run.journal) if entry.events), run.turn_events[0])
-    return history if history[-1] is newest else history[: history.index(newest) + 1]
+    return history[: history.index(newest) + 1]
