@@ -174,3 +174,12 @@ async def test_many_tasks_append_to_their_sessions_at_once(opened: Opener) -> No
         assert stored is not None
         assert [event.actions.state_delta["n"] for event in stored.events] == [0, 1, 2, 3, 4]
         assert {key: value for key, value in stored.state.items() if key != "n"} == {f"app:s{n}": 4 for n in range(4)}
+
+
+async def test_a_session_that_is_read_while_it_is_written_to_stays_the_same_object(opened: Opener) -> None:
+    service = opened()
+    session = await service.create_session(app_name="a", user_id="u", session_id="s")
+    for _ in range(10):
+        _, found, again = await asyncio.gather(service.append_event(session, says("x")), read(service), read(service))
+        assert found is again is session
+    assert len(session.events) == 10

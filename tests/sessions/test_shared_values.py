@@ -1,0 +1,112 @@
+"""`app:` and `user:` values: shared by the sessions of a service at once, and by those of others when they are read."""
+
+from __future__ import annotations
+
+import pytest
+
+from adknb import Event, EventActions, LlmAgent, Runner, Session
+from adknb.core.state import REMOVED
+from adknb.models.scripted import ScriptedModel
+from adknb.sessions.database import DatabaseSessionService
+from adknb.sessions.database.shared import SharedValues
+from tests.sessions.conftest import Opener
+
+pytestmark = pytest.mark.anyio
+
+
+async def write(service: DatabaseSessionService, session: Session, **delta: object) -> None:
+    await service.append_event(
+        session, Event("A", actions=EventActions({k.replace("_", ":"): v for k, v in delta.items()}))
+    )
+
+
+async def read(service: DatabaseSessionService, name: str, user: str = "u", app: str = "a") -> Session:
+    session = await service.get_session(app_name=app, user_id=user, session_id=name)
+    assert session is not None
+    return session
+
+
+async def test_they_are_of_an_app_and_of_a_user_of_it(opened: Opener) -> None:
+    service = opened()
+    one = await service.create_session(app_name="a", user_id="u", session_id="one")
+    await write(service, one, app_k=1, user_k=2, k=3)
+    for app, user, state in (
+        ("a", "u", {"app:k": 1, "user:k": 2}), ("a", "v", {"app:k": 1}), ("b", "u", {}), ("b", "v", {}),
+    ):  # fmt: skip
+        for each in (service, opened()):
+            session = await each.create_session(app_name=app, user_id=user)
+            assert session.state == state
+
+
+async def test_sessions_of_one_service_see_them_at_once_and_others_when_they_read(opened: Opener) -> None:
+    service, other = opened(), opened()
+    one = await service.create_session(app_name="a", user_id="u", session_id="one")
+    two = await service.create_session(app_name="a", user_id="u", session_id="two")
+    theirs = await read(other, "two")
+    await write(service, one, app_k=[1], user_k="x")
+    assert two.scopes.app == {"k": [1]}
+    assert theirs.scopes.app == {}
+    assert await read(other, "two") is theirs  # its own log is as it was
+    assert theirs.state == {"app:k": [1], "user:k": "x"}
+    await write(other, theirs, app_k=REMOVED, user_l=2)
+    assert (await read(service, "one")).scopes.app == {}
+    assert (await read(opened(), "one")).state == {"user:k": "x", "user:l": 2}
+
+
+async def test_both_kernels_keys_stand_and_the_last_value_of_one(opened: Opener) -> None:
+    services = [opened(), opened()]
+    sessions = [
+        await service.create_session(app_name="a", user_id="u", session_id=name)
+        for service, name in zip(services, ("one", "two"), strict=True)
+    ]
+    for number in range(3):
+        for service, session in zip(services, sessions, strict=True):
+            await write(service, session, **{f"user_{session.id}": number, "user_both": session.id})
+    assert (await read(opened(), "one")).state == {"user:one": 2, "user:two": 2, "user:both": "two"}
+
+
+async def test_what_a_rewind_takes_back_is_stored_and_leaves_the_others(opened: Opener) -> None:
+    service, other = opened(), opened()
+    runner = Runner(
+        LlmAgent(name="A", output_key="user:k"),
+        model=ScriptedModel({"A": ["a"]}),
+        session_service=service,
+        app_name="a",
+    )
+    run = await runner.run_async("hi", session="s", user_id="u", state={"user:begun": 1})
+    theirs = await other.create_session(app_name="a", user_id="u")
+    await write(other, theirs, user_l=2)
+    runner.rewind(run, "A")
+    assert (await read(opened(), "s")).state == {"user:begun": 1, "user:l": 2}
+    assert (await read(other, theirs.id)).scopes.user == {"begun": 1, "l": 2}
+
+
+async def test_values_that_a_session_began_with_are_its_own_until_they_are_shared(opened: Opener) -> None:
+    service = opened()
+    await service.create_session(app_name="a", user_id="u", session_id="s", state={"user:k": "mine", "app:l": "mine"})
+    assert (await read(opened(), "s")).state == {"user:k": "mine", "app:l": "mine"}
+    two = await service.create_session(app_name="a", user_id="u")
+    assert two.state == {}
+    await write(service, two, user_k="ours")
+    assert (await read(opened(), "s")).state == {"user:k": "ours", "app:l": "mine"}
+
+
+def test_only_what_changed_is_written() -> None:
+    shared = SharedValues()
+    shared.refresh([("k", "[1]"), ("l", '"x"')])
+    assert shared.values == {"k": [1], "l": "x"}
+    assert shared.changes([], "app:") == {}
+    assert shared.changes([{"app:m": 1, "user:m": 2, "m": 3, "app:l": REMOVED}], "app:") == {"m": "1", "l": None}
+    shared.values["k"] = [1]  # put back to an equal value
+    assert shared.changes([], "app:") == {}
+    shared.values["k"] = [True]
+    del shared.values["l"]
+    assert shared.changes([], "app:") == {"k": "[true]", "l": None}
+    shared.refresh([("k", "[2]"), ("n", "1")])  # what others wrote does not undo what is still to be stored
+    assert shared.values == {"k": [True], "n": 1}
+    changes = shared.changes([], "app:")
+    assert changes == {"k": "[true]"}
+    shared.note_stored(changes)
+    assert shared.changes([], "app:") == {}
+    shared.refresh([])
+    assert shared.values == {}
