@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
 from adknb.core.content import Content
 from adknb.core.errors import AdknbError, SessionStoreError
@@ -17,6 +18,9 @@ from adknb.sessions.agent_documents import read_agent
 from adknb.sessions.error_documents import read_error
 from adknb.sessions.request_documents import Stored
 from adknb.sessions.step_documents import read_steps
+
+_PARTS: Final = ("head", "state", "events", "own", "more")
+_NUMBER: Final = itemgetter(2)
 
 
 class RunPart(NamedTuple):
@@ -50,11 +54,20 @@ class _Documents:
     """The parts of one run, each kind in the order in which it was written."""
 
     def __init__(self) -> None:
-        self.head: Any = None
-        self.state: Any = None
-        self.events: list[Any] = []
-        self.own: list[Any] = []
-        self.more: list[str] = []
+        self._texts: dict[str, list[str]] = {part: [] for part in _PARTS}
+        self.more = self._texts["more"]
+
+    def take(self, part: RunPart) -> None:
+        self._texts.setdefault(part.part, []).append(part.data)
+
+    def read(self) -> None:
+        """Read what is not read later."""
+        [self.head], [self.state], self.events, own = (
+            json.loads(f"[{','.join(self._texts[part])}]") for part in _PARTS[:4]
+        )
+        self.own = [data for datas in own for data in datas]
+        if len(self._texts) > len(_PARTS):
+            raise ValueError(f"there is no part {list(self._texts)[-1]!r}")
 
 
 class RunReader:
@@ -68,14 +81,17 @@ class RunReader:
         self._agents: dict[str, BaseAgent] = {}
         self._turns: dict[str, Turn] = {}
         self._documents: dict[str, _Documents] = {}
-        for part in sorted(parts, key=lambda part: part.number):
-            with self._reading(part.run):
-                self._take(part)
+        for part in sorted(parts, key=_NUMBER):
+            documents = self._documents.get(part.run)
+            if documents is None:
+                documents = self._documents[part.run] = _Documents()
+            documents.take(part)
         self._runs: dict[str, Run] = {}
 
     def runs(self) -> dict[str, Run]:
         for run_id, documents in self._documents.items():
             with self._reading(run_id):
+                documents.read()
                 self._runs[run_id] = self._run(run_id, documents)
         for run_id, documents in self._documents.items():
             with self._reading(run_id):
@@ -85,21 +101,6 @@ class RunReader:
     def was_running(self, run_id: str) -> bool:
         """Whether the run was going on when it was last written."""
         return bool(self._documents[run_id].state["status"] == "running")
-
-    def _take(self, part: RunPart) -> None:
-        documents = self._documents.setdefault(part.run, _Documents())
-        if part.part == "more":
-            documents.more.append(part.data)
-            return
-        data = json.loads(part.data)
-        if part.part in ("head", "state"):
-            setattr(documents, part.part, data)
-        elif part.part == "events":
-            documents.events.append(data)
-        elif part.part == "own":
-            documents.own.extend(data)
-        else:
-            raise ValueError(f"there is no part {part.part!r}")
 
     def _run(self, run_id: str, documents: _Documents) -> Run:
         head, state = documents.head, documents.state

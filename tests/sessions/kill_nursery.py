@@ -17,8 +17,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-import aiosqlite  # noqa: F401  # what a service imports when it first connects
-import sqlalchemy.dialects.sqlite.aiosqlite  # noqa: F401
+import sqlalchemy.dialects.sqlite.pysqlite  # noqa: F401  # what a service imports when it first connects
 
 from adknb import DatabaseSessionService, Event, InMemorySessionService, Session, SessionStoreError
 from tests.sessions.random_pipelines import finish
