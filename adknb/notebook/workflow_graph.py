@@ -1,7 +1,8 @@
-"""A workflow's plan drawn as SVG: a row of boxes for each group, from the first to the last, and lines for who waits for whom."""
+"""A workflow's plan drawn as SVG: a row of boxes for each group, from the first to the last, and lines from group to group."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from adknb.core.escape import one_line
@@ -27,18 +28,24 @@ NUMBER: Final = 66
 """Pixels for the words beside a group."""
 FRAME: Final = 8
 """Pixels between the boxes of a group and the frame around them."""
-ASIDE: Final = 26
-"""Pixels to the right for lines that pass other groups."""
+LANE: Final = 9
+"""Pixels to the right for each line that passes other groups."""
+
+
+class _Frame(NamedTuple):
+    left: float
+    top: float
+    right: float
+    bottom: float
 
 
 class _Place(NamedTuple):
-    """Where a step's box is, and the frame of its group: the box itself where the group has no other."""
+    """Where a step's box is, its group, and the group's frame: the box itself where the group has no other."""
 
     x: float
     y: float
     group: int
-    frame: tuple[float, float, float, float]
-    """Left, top, right, bottom."""
+    frame: _Frame
 
 
 def plan_svg(plan: Plan) -> str:
@@ -55,24 +62,23 @@ def plan_svg(plan: Plan) -> str:
         together = len(members) > 1
         around = FRAME if together else 0
         width, height = columns * (BOX + APART) - APART, rows * (TALL + APART) - APART
-        frame = (NUMBER - around, y, NUMBER + width + around, y + height + 2 * around)
+        frame = _Frame(NUMBER - around, y, NUMBER + width + around, y + height + 2 * around)
         if together:
-            pieces.append(_frame(*frame))
+            pieces.append(_outline(frame))
         pieces.append(text(MARGIN, y + around + TALL / 2, "at once" if together else f"{number + 1}.", DIM))
         for place, step in enumerate(members):
             row, column = divmod(place, ACROSS)
             x = NUMBER + column * (BOX + APART)
             places[step.name] = _Place(x, y + around + row * (TALL + APART), number, frame)
-        y = frame[3] + BETWEEN
-    right = max((place.frame[2] for place in places.values()), default=float(NUMBER))
-    pairs = [(edge.source, edge.target) for edge in plan.edges if edge.target in places]
-    lines = dict.fromkeys(_edge(places[one], places[other], right) for one, other in pairs)
+        y = frame.bottom + BETWEEN
+    right = max((place.frame.right for place in places.values()), default=float(NUMBER))
+    lines, lanes = _edges(plan, places, right)
     boxes = [_box(step, places[step.name]) for step in drawn]
     left_out = len(plan.steps) - len(drawn)
     if left_out:
         pieces.append(text(NUMBER, y - BETWEEN / 2, f"… {left_out:,} more …", DIM))
     bottom = y if left_out else y - BETWEEN
-    return document([*pieces, *lines, *boxes], int(right + ASIDE), int(max(bottom, 0) + MARGIN))
+    return document([*pieces, *lines, *boxes], int(right + MARGIN + lanes * LANE), int(max(bottom, 0) + MARGIN))
 
 
 def _box(step: PlannedStep, place: _Place) -> str:
@@ -83,25 +89,36 @@ def _box(step: PlannedStep, place: _Place) -> str:
     return box + text(x + 8, y + 12, one_line(step.name, NAME), INK, weight="bold") + "".join(lines)
 
 
-def _frame(left: float, top: float, right: float, bottom: float) -> str:
+def _outline(frame: _Frame) -> str:
+    left, top, right, bottom = frame
     return (
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" rx="6" fill="none" '
         f'stroke="{DIM}" stroke-dasharray="4 3"/>'
     )
 
 
-def _edge(source: _Place, target: _Place, right: float) -> str:
-    """A line from the frame of the source's group to the target; past other groups it goes round them on the right."""
-    x, y = target.x + BOX / 2, target.y
-    if target.group == source.group + 1:
-        left = source.frame[0] + BOX / 2
-        begin = min(max(x, left), source.frame[2] - BOX / 2)
-        path = f"M{begin:.1f},{source.frame[3]:.1f} L{x:.1f},{y - 5:.1f}"
-        return f'<path d="{path}" fill="none" stroke="{DIM}"/>{_arrow(x, y, 0, -6)}'
-    x, y, aside = target.x + BOX, y + TALL / 2, right + ASIDE
-    begin, above = source.frame[2], source.y + TALL / 2
-    path = f"M{begin:.1f},{above:.1f} C{aside:.1f},{above:.1f} {aside:.1f},{y:.1f} {x + 5:.1f},{y:.1f}"
-    return f'<path d="{path}" fill="none" stroke="{DIM}"/>{_arrow(x, y, 6, 0)}'
+def _edges(plan: Plan, places: Mapping[str, _Place], right: float) -> tuple[list[str], int]:
+    """A line for each two groups of which one waits for the other, since a group begins as a whole; and how many of them go
+    past other groups, each on a lane of its own."""
+    pairs = dict.fromkeys(
+        (places[edge.source].group, places[edge.target].group) for edge in plan.edges if edge.target in places
+    )
+    frames = {place.group: place.frame for place in places.values()}
+    lines, lanes = [], 0
+    for one, other in pairs:
+        source, target = frames[one], frames[other]
+        if other == one + 1:
+            x = NUMBER + BOX / 2
+            path = f"M{x:.1f},{source.bottom:.1f} V{target.top - 5:.1f}"
+            head = _arrow(x, target.top, 0, -6)
+        else:
+            lanes += 1
+            lane, begin = right + lanes * LANE, (source.top + source.bottom) / 2 + 4
+            end = (target.top + target.bottom) / 2 - 4
+            path = f"M{source.right:.1f},{begin:.1f} H{lane:.1f} V{end:.1f} H{target.right + 5:.1f}"
+            head = _arrow(target.right, end, 6, 0)
+        lines.append(f'<path d="{path}" fill="none" stroke="{DIM}" stroke-linejoin="round"/>{head}')
+    return lines, lanes
 
 
 def _arrow(x: float, y: float, back_x: float, back_y: float) -> str:
