@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from adknb import Content, Event, EventActions, RunStateError, Session, SessionStoreError
+from adknb import Content, Event, EventActions, RunStateError, Session, SessionStoreError, StaleSessionError
 from adknb.core.protocols import Note
 from adknb.sessions.database import DatabaseSessionService, opening
 from tests.sessions.conftest import Opener
@@ -129,7 +129,9 @@ async def test_damaged_rows_of_one_session_leave_the_others(opened: Opener, path
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE adknb_log SET event = '{\"id\": 1}' WHERE session = 1")
     connection.close()
-    with pytest.raises(SessionStoreError, match=r"session 's' cannot be read: its rows are damaged \(KeyError: 'author'"):
+    with pytest.raises(
+        SessionStoreError, match=r"session 's' cannot be read: its rows are damaged \(KeyError: 'author'"
+    ):
         await opened().get_session(app_name="a", user_id="u", session_id="s")
     assert len((await read(opened(), "t")).events) == 1
 
@@ -238,3 +240,20 @@ async def test_a_closed_service_says_so(opened: Opener) -> None:
     with pytest.raises(RunStateError, match=r"tickets.db is closed. Make a new one"):
         await service.append_event(session, Event("A"))
     assert session.events == []
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+async def test_a_file_that_was_deleted_while_it_was_open(opened: Opener, path: Path, is_replaced: bool) -> None:
+    service = opened()
+    session = await service.create_session(app_name="a", user_id="u", session_id="s")
+    path.rename(path.with_name("old.db"))
+    if is_replaced:
+        path.touch()
+    with pytest.raises(SessionStoreError, match=r"tickets.db: the file was deleted or replaced while it was open"):
+        await service.append_event(session, Event("A"))
+    assert session.events == []
+    with pytest.raises(StaleSessionError, match="session 's' was deleted since it was read"):
+        await service.append_event(session, Event("A"))
+    anew = await service.create_session(app_name="a", user_id="u", session_id="s")
+    await service.append_event(anew, Event("A"))
+    assert len((await read(opened())).events) == 1

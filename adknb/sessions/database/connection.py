@@ -122,7 +122,7 @@ class Database:
             self._link = await open_link(self.address, self._synchronous, self._wait)
         try:
             return await self._link.do(work, is_read)
-        except (SQLAlchemyError, OSError) as error:
+        except Exception as error:
             if self._link.is_lost or is_lost(error):
                 await self._disconnect()
             raise

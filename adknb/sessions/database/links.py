@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Final, Literal, Protocol, TypeVar
 
 from sqlalchemy import Connection, NullPool, create_engine
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
+from adknb.core.errors import SessionStoreError
 from adknb.sessions.database.address import Address
 from adknb.sessions.database.opening import check_place, prepare
 
@@ -43,14 +45,24 @@ async def open_link(address: Address, synchronous: Synchronous, wait: float) -> 
 
 class _FileLink:
     """SQLite, worked on in the service's own thread: with aiosqlite each statement would go through a second thread and
-    back, which costs more than the statement."""
+    back, which costs more than the statement.
 
-    is_lost = False
+    A file that was deleted stays open and takes what is written, which is then nowhere: so it is looked at each time.
+    """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, path: str | None) -> None:
         self._connection = connection
+        self._path = path
+        self._file = _file_at(path)
+        self.is_lost = False
 
     async def do(self, work: Callable[[Connection], T], is_read: bool) -> T:
+        if _file_at(self._path) != self._file:
+            self.is_lost = True
+            raise SessionStoreError(
+                f"{self._path}: the file was deleted or replaced while it was open. Nothing was stored by this call. What "
+                "stands there now is opened next time; to go on with the old one, put it back first."
+            )
         return _in_transaction(self._connection, work, is_read)
 
     async def close(self) -> None:
@@ -85,7 +97,16 @@ def _open_file(address: Address, synchronous: Synchronous, wait: float) -> Link:
     except BaseException:
         connection.close()
         raise
-    return _FileLink(connection)
+    return _FileLink(connection, address.path)
+
+
+def _file_at(path: str | None) -> tuple[int, int] | None:
+    """What tells a file from one that takes its place; None where there is none."""
+    try:
+        found = os.stat(path) if path is not None else None
+    except FileNotFoundError:
+        return None
+    return None if found is None else (found.st_dev, found.st_ino)
 
 
 async def _open_server(address: Address, synchronous: Synchronous, wait: float) -> Link:
