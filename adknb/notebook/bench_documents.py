@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, Protocol
 
 from adknb.core.json_values import copied, fault
 from adknb.core.run import Run, Session
-from adknb.notebook.bench_values import NOT_KEPT, from_json, to_json
+from adknb.notebook.bench_values import NOT_KEPT, from_json, outside, to_json
+from adknb.notebook.chosen_files import chosen_outside, without_outside
 from adknb.notebook.pipelines import AgentCell, AgentOptions, Pipeline, Version
 from adknb.notebook.records import Record, Settings
 
@@ -153,7 +154,10 @@ class Reader:
         if document.get("config") is None and "config" in document:
             self._remark("an agent's generate_content_config is not set: it was no JSON")
         known = {**document, "tools": tuple(document.get("tools", ())), "callbacks": callbacks}
-        return AgentOptions(**{**known, "config": document.get("config") or {}})
+        options = AgentOptions(**{**known, "config": document.get("config") or {}})
+        for option, value in chosen_outside(options):
+            self._remark(outside(f"an agent's {option}", value))
+        return without_outside(options)
 
     def _settings(self, document: dict[str, Any]) -> Settings:
         return Settings(**self._values(document, "the setting "))

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from adknb.core.json_values import copied, fault
 from adknb.notebook.answering import Recording
+from adknb.notebook.chosen_files import lies_outside, model_lies_outside
 from adknb.notebook.variables import users_names
 
 NOT_KEPT: Final = object()
@@ -34,9 +35,16 @@ def to_json(value: Any, namespace: Mapping[str, Any]) -> Any:
 def from_json(name: str, kept: Any, namespace: Mapping[str, Any], remarks: list[str]) -> Any:
     """The value again, or `NOT_KEPT`, with a remark that says what `name` was and how to set it again."""
     if not isinstance(kept, dict):
+        if model_lies_outside(kept):
+            remarks.append(outside(name, kept))
+            return NOT_KEPT
         return kept
     if "recording" in kept:
-        return Recording(**kept["recording"])
+        recording = Recording(**kept["recording"])
+        if lies_outside(recording.file):
+            remarks.append(outside(name, recording.file))
+            return NOT_KEPT
+        return recording
     if "json" in kept:
         return kept["json"]
     if "each" in kept:
@@ -56,6 +64,11 @@ def from_json(name: str, kept: Any, namespace: Mapping[str, Any], remarks: list[
         f"{name} is not set: it was the variable {variable} ({kind}). Run the cell that defines it, then set it again."
     )
     return NOT_KEPT
+
+
+def outside(name: str, value: str) -> str:
+    """What is said of a file that the database names and that is not in the notebook's folder."""
+    return f"{name} is not set: it was {value}, outside the notebook's folder, which a database cannot choose. Say it again."
 
 
 def _has_password(text: str) -> bool:

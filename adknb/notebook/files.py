@@ -8,6 +8,7 @@ from pathlib import Path
 
 from adknb.core.errors import SpecError
 from adknb.notebook.agent_line import AGENT_LINE, agent_options, to_line
+from adknb.notebook.chosen_files import check_pipelines
 from adknb.notebook.command import UsageError
 from adknb.notebook.pipelines import AgentCell, Pipeline, why_not
 
@@ -111,7 +112,7 @@ def save(pipelines: list[Pipeline], path: str) -> Path:
 
 
 def load(path: str) -> list[Pipeline]:
-    """The pipelines of a file. Raises `SpecError` when it cannot be read or holds none."""
+    """The pipelines of a file. Raises `SpecError` when it cannot be read, holds none, or names files outside the folder."""
     try:
         text = Path(path).expanduser().read_bytes().decode("utf-8", errors="surrogatepass")
     except (OSError, ValueError) as error:
@@ -119,6 +120,7 @@ def load(path: str) -> list[Pipeline]:
     pipelines = from_text(text, path)
     if not pipelines:
         raise SpecError(f"{path} holds no pipeline; one begins with %%agents NAME")
+    check_pipelines(pipelines, path)
     return pipelines
 
 

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from adknb import AdknbError, SpecError
 from adknb.notebook import files
 from adknb.notebook.bench import Bench
+from adknb.notebook.chosen_files import lies_outside, model_lies_outside
 from adknb.notebook.pipelines import CALLBACKS, AgentCell, AgentOptions, Pipeline
 from tests.notebook.notebook import Notebook
 
@@ -29,14 +30,14 @@ options = st.builds(
     key=st.none() | one_line,
     include=st.sampled_from(["default", "none"]),
     description=st.none() | one_line,
-    model=st.none() | one_line,
+    model=st.none() | one_line.filter(lambda name: not model_lies_outside(name)),
     tools=st.lists(names, max_size=3).map(tuple),
     schema=st.none() | names,
     callbacks=st.dictionaries(
         st.sampled_from(CALLBACKS), st.lists(names, min_size=1, max_size=2).map(tuple), max_size=3
     ),
     config=config,
-    prompt_file=st.none() | one_line,
+    prompt_file=st.none() | one_line.filter(lambda name: not lies_outside(name)),
 )
 lines = st.text() | st.sampled_from(["%agent X", "%%agents p", "\\%agent X", "\\\\%%agents p", "%agent", "", " ", "\r"])
 prompts = st.lists(lines, max_size=6).map("\n".join)

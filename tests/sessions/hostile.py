@@ -165,7 +165,7 @@ def mutated(document: dict[str, Any], random: Random) -> Any:
             _change_inside(data, random)
         else:
             _change(data, random)
-    return _renamed(data)
+    return renamed(data)
 
 
 def _change(data: Any, random: Random) -> None:
@@ -207,7 +207,7 @@ def _changed_text(text: str, random: Random) -> str:
         return text
 
 
-def _renamed(data: Any) -> Any:
+def renamed(data: Any) -> Any:
     """Give every changed blob the name that goes with it, wherever it is named: the rest of the checks are to be met."""
     blobs = data.get("blobs") if isinstance(data, dict) else None
     if not isinstance(blobs, dict):
