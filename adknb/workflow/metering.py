@@ -76,23 +76,22 @@ class MeteredModel:
 
     async def _kept(self, request: LlmRequest, own: Meter, cache: ResultCache) -> LlmResponse:
         """The reply, whole; one that says that it failed is not kept."""
-        last: LlmResponse | None = None
+        own_answers: list[LlmResponse] = []
 
         async def ask() -> dict[str, Any]:
-            nonlocal last
+            last = LlmResponse()
             async with aclosing(self._asked(request, own, stream=False)) as replies:
                 async for reply in replies:
                     last = reply
-            if last is None or last.error_code:
-                raise _NotKeptError
+            own_answers.append(last)
             return reply_data(last)
 
-        try:
-            data = await cache.get_or_execute(reply_key(own.step, request, self.identity), ask)
-        except _NotKeptError:
-            return last or LlmResponse()
-        if last is not None:
-            return last
+        def is_good(_: object) -> bool:
+            return own_answers[0].content is not None and not own_answers[0].error_code
+
+        data = await cache.get_or_execute(reply_key(own.step, request, self.identity), ask, keep=is_good)
+        if own_answers:
+            return own_answers[0]
         own.hits += 1
         return reply_of(data)
 
@@ -115,10 +114,6 @@ class MeteredModel:
         finally:
             own.tokens += used
             reservation.settle(used)
-
-
-class _NotKeptError(Exception):
-    """Control flow: the reply is not to be kept."""
 
 
 def metered(resolve: Callable[[Any], Model]) -> Callable[[Any], Model]:

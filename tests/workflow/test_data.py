@@ -228,6 +228,7 @@ def test_older_data_is_migrated_step_by_step() -> None:
 
     def from_08(data: dict[str, Any]) -> dict[str, Any]:
         seen.append(copy.deepcopy(data))
+        data["tags"].append("migrated")
         data["text"] = data.pop("body")
         return data
 
@@ -235,11 +236,11 @@ def test_older_data_is_migrated_step_by_step() -> None:
     register_migration(
         "0.9", "1.0", lambda data: {"payload": data["text"], "context": {"from": data["schema_version"]}}
     )
-    old = {"schema_version": "0.8", "body": "hello"}
+    old: dict[str, Any] = {"schema_version": "0.8", "body": "hello", "tags": ["a"]}
     data = PipelineData.from_dict(old)
     assert (data.payload, data.context, data.schema_version) == ("hello", {"from": "0.9"}, "1.0")
     assert seen == [old]
-    assert old == {"schema_version": "0.8", "body": "hello"}
+    assert old == {"schema_version": "0.8", "body": "hello", "tags": ["a"]}
     half = PipelineData.from_dict({"schema_version": "0.9", "text": "hello"})
     assert half.payload == "hello"
 

@@ -104,7 +104,7 @@ async def test_the_cache_asks_what_has_no_key_and_keeps_no_error() -> None:
     handler = chain([CacheMiddleware(cache)], agent)
     for _ in range(2):
         await handler(request("bees"))
-    assert (len(agent.asked), len(cache)) == (2, 0)
+    assert (len(agent.asked), len(cache), cache.misses) == (2, 0, 0)
     agent.errors = [KeyError("x")]
     with pytest.raises(KeyError):
         await handler(request("bees", key="k"))

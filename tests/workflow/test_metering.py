@@ -1,0 +1,73 @@
+"""Steps that ask a model the same at the same time: made once, but a reply that failed is for its asker alone."""
+
+from collections.abc import AsyncGenerator
+
+import anyio
+import pytest
+
+from adknb.core.content import Content
+from adknb.core.requests import LlmRequest, LlmResponse
+from adknb.workflow.budget import TokenBudget
+from adknb.workflow.cache import ResultCache
+from adknb.workflow.metering import Meter, MeteredModel, meter
+
+pytestmark = pytest.mark.anyio
+
+
+class Slow:
+    """Gives these replies, one a call, when it is let go."""
+
+    name = "slow"
+
+    def __init__(self, *replies: LlmResponse) -> None:
+        self.replies = list(replies)
+        self.asked = 0
+        self.go = anyio.Event()
+
+    async def generate_content_async(self, request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse]:
+        self.asked += 1
+        reply = self.replies[self.asked - 1]
+        await self.go.wait()
+        yield reply
+
+
+async def ask_at_once(model: Slow, count: int) -> list[tuple[str, bool]]:
+    """What each of several askers gets: the text or error code, and whether it came from the cache."""
+    got: list[tuple[str, bool]] = []
+    cache, budget = ResultCache(), TokenBudget(None)
+
+    async def ask() -> None:
+        own = Meter(budget, "research", cache)
+        before = meter.set(own)
+        replies = [each async for each in MeteredModel(model).generate_content_async(request())]
+        meter.reset(before)
+        (reply,) = replies
+        got.append((reply.error_code or (reply.content.parts[0].text if reply.content else "") or "", own.is_cached))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(count):
+            tasks.start_soon(ask)
+        await anyio.wait_all_tasks_blocked()
+        model.go.set()
+    return got
+
+
+def request() -> LlmRequest:
+    return LlmRequest(agent="a", model="slow", contents=[Content.user("in")])
+
+
+async def test_equal_calls_of_a_model_are_made_once() -> None:
+    model = Slow(LlmResponse(Content.model("good")))
+    assert sorted(await ask_at_once(model, 4)) == [("good", False), *[("good", True)] * 3]
+    assert model.asked == 1
+
+
+async def test_a_failed_reply_is_for_its_asker_alone() -> None:
+    model = Slow(LlmResponse(error_code="SAFETY"), LlmResponse(Content.model("good")))
+    assert sorted(await ask_at_once(model, 4)) == [("SAFETY", False), ("good", False), *[("good", True)] * 2]
+    assert model.asked == 2
+
+
+async def test_an_empty_reply_is_not_kept() -> None:
+    model = Slow(LlmResponse(), LlmResponse(Content.model("good")))
+    assert sorted(await ask_at_once(model, 2)) == [("", False), ("good", False)]
