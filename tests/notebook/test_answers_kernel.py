@@ -54,7 +54,6 @@ def test_paused_here_and_answered_there(kernel: Kernel, tmp_path: Path) -> None:
     begin()
     assert kernel.text(RUNS) == f"[{waiting}, {answered}]\n"
     assert kernel.text("df = %adk pending\nprint(len(df))") == "0\n"
-    assert "Undone: use" in kernel.text("%adk undo")
     assert "Undone: run" in kernel.text("%adk undo")
     assert kernel.text(RUNS) == f"[{waiting}]\n"
     assert kernel.text("df = %adk pending\nprint(list(df['question']))") == "['ok?']\n"
