@@ -82,8 +82,6 @@ def test_a_restart_loses_nothing(kernel: Kernel, tmp_path: Path) -> None:
         "[('uno', False), ('two', True)]\n"
     )
     assert "Undone: run" in kernel.text("%adk undo")
-    for _ in AGENTS:
-        kernel.run("%adk undo")
     assert kernel.text("%adk runs") == before[0]
     assert not kernel.log()
 
@@ -104,7 +102,7 @@ def test_a_restart_in_the_middle_of_a_run(kernel: Kernel, tmp_path: Path) -> Non
     assert kernel.text(RUNS).startswith("[('hi', 'interrupted', ['A'], ")
     assert "p: completed · 3 steps" in kernel.text("%adk continue")
     assert kernel.text("print(asked[-2:])") == "['B', 'C']\n"
-    assert kernel.text("print([s.output for s in adknb.last.step_runs])") == "['A says 1', 'B says 1', 'C says 1']\n"
+    assert kernel.text("print([s.output for s in adknb.last.step_runs[1:]])") == "['B says 1', 'C says 1']\n"
     kernel.run("%adk undo")
     kernel.run("%adk undo")
     assert kernel.text(RUNS) == "[]\n"
