@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Final
 
@@ -64,13 +64,16 @@ class StepAgent:
     runner: Runner
     root: BaseAgent
     models: Sequence[Any]
+    _spec: list[str] = field(default_factory=list, repr=False)
 
     def key(self, request: StepRequest, session: Session) -> str | None:
         """What stands for all that the answer depends on; None where that is more than the data and the state."""
         if session.history:
             return None
-        given = [request.step_name, self.runner.rules.name, request.data.payload, request.data.context, session.state]
-        text = json.dumps([fingerprint([self.root, *self.models]), given], sort_keys=True)
+        if not self._spec:  # once: it takes longer than all else around a step
+            self._spec.append(fingerprint([self.root, *self.models, self.runner.rules.name]))
+        given = [request.step_name, request.data.payload, request.data.context, session.state]
+        text = json.dumps([*self._spec, given], sort_keys=True)
         return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
     async def ask(self, data: PipelineData, session: Session, attempt: Meter, runs: list[Run]) -> Answer:

@@ -67,6 +67,9 @@ class PipelineMetadata:
         }  # fmt: skip
 
 
+_NONE: Final = PipelineMetadata()
+
+
 @dataclass(frozen=True, slots=True)
 class PipelineData:
     """The immutable data between two steps.
@@ -115,7 +118,7 @@ class PipelineData:
 
     def with_context(self, **values: Any) -> PipelineData:
         """This data with these values added to its context."""
-        gained = PipelineData(None, context=values).context  # alone looked at and frozen: the rest is so already
+        gained = PipelineData(None, _NONE, values).context  # alone looked at and frozen: the rest is so already
         return replace(self, context=FrozenDict({**self.context, **gained}))
 
     def to_dict(self) -> dict[str, Any]:

@@ -92,7 +92,10 @@ def after(data: PipelineData, outcomes: Sequence[StepOutcome]) -> PipelineData:
 
 def with_output(data: PipelineData, outcome: StepOutcome) -> PipelineData:
     """The data with what a step put out."""
-    return data.with_context(**outcome.context).with_(payload=outcome.payload, metadata=outcome.metadata)
+    context = data.with_context(**outcome.context).context
+    return PipelineData(
+        outcome.payload, outcome.metadata, context, data.error, data.warnings, data.schema_version
+    )  # fmt: skip
 
 
 def _joined(said: Sequence[StepOutcome]) -> PipelineMetadata:

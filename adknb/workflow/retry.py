@@ -114,10 +114,14 @@ class RetryPolicy:
         """
         if self.max_attempts == 1:
             return await call()
+        cancelled = _cancellation()
+        try:
+            return await call()
+        except Exception as error:
+            failed: list[Exception] = [error]
         import anyio
         from tenacity import AsyncRetrying, retry_if_exception
 
-        cancelled = _cancellation()
         plan = _Plan(self, deadline, clock)
 
         def may_succeed(error: BaseException) -> bool:
@@ -129,9 +133,9 @@ class RetryPolicy:
                 on_retry(RetryAttempt(state.attempt_number, error, state.upcoming_sleep))
 
         async def attempt() -> T:
-            return (
-                await call()
-            )  # tenacity awaits what is declared async alone, not a function that returns an awaitable
+            if failed:  # the first was made above, since nearly all need no second and nothing that is for it
+                raise failed.pop()
+            return await call()
 
         retrying = AsyncRetrying(
             retry=retry_if_exception(may_succeed),
