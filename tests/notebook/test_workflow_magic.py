@@ -7,9 +7,20 @@ from typing import Any
 
 import pytest
 
-from adknb import LlmAgent, ModelError, ScriptedModel, SequentialAgent, SequentialWorkflow, Step, WorkflowResult
+from adknb import (
+    LlmAgent,
+    ModelError,
+    ScriptedModel,
+    SequentialAgent,
+    SequentialWorkflow,
+    Step,
+    StepFailedError,
+    WorkflowResult,
+)
+from adknb.notebook.command import UsageError
 from adknb.notebook.complete import complete
 from adknb.notebook.verbs import VERBS
+from adknb.notebook.workflow_running import resumable
 from tests.notebook.notebook import Notebook
 
 BLOCKS = (Path(__file__).parent / "mistakes_workflow.txt").read_text().removesuffix("\n").split("\n----\n")
@@ -197,6 +208,19 @@ def test_adk_workflow_resumes_and_prunes(begun: Notebook) -> None:
     assert begun.names["found"].status == "completed"
     assert found.text.count("p: completed") == 1
     assert begun.run("%adk workflow prune").value.text == "Workflow 'p' has no checkpoints."
+
+
+def test_a_run_is_named_by_the_beginning_of_its_id() -> None:
+    def fails(payload: str) -> str:
+        raise ValueError(payload)
+
+    workflow = SequentialWorkflow([Step(name="a", agent=fails)], checkpoint=True)
+    for run_id in ("one-1", "one-2", "two"):
+        with pytest.raises(StepFailedError):
+            workflow.run("x", run_id=run_id)
+    assert [resumable(workflow, word) for word in ("t", "one-1", "last", "three")] == ["two", "one-1", "two", "three"]
+    with pytest.raises(UsageError, match="several runs begin with 'one': one-1, one-2"):
+        resumable(workflow, "one")
 
 
 def test_checkpoints_in_a_database_outlive_the_bench(begun: Notebook, tmp_path: Path, capsys: Any) -> None:
