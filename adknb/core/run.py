@@ -174,15 +174,20 @@ class Run(views.Viewed):
     ms: float = 0.0
 
     @property
-    def past(self) -> list[Event]:
-        """The history before this turn, as the run saw it."""
-        chain: list[Turn] = []
+    def turns_before(self) -> list[Turn]:
+        """The turns before this one, as the run saw them."""
+        turns: list[Turn] = []
         turn = self.previous
         while turn is not None:
-            chain.append(turn)
+            turns.append(turn)
             turn = turn.previous
+        return turns[::-1]
+
+    @property
+    def past(self) -> list[Event]:
+        """The history before this turn, as the run saw it."""
         events: list[Event] = []
-        for turn in reversed(chain):
+        for turn in self.turns_before:
             events.extend(turn.lead)
             events.extend(turn.run.turn_events)
         return [*events, *self.lead]

@@ -195,10 +195,8 @@ def _copy_for(trial: Run) -> Session:
         {key[len(USER_PREFIX) :]: value for key, value in state.items() if key.startswith(USER_PREFIX)},
     )
     history = [*trial.past, *trial.turn_events]
-    chain = [Turn(trial, trial.lead, trial.previous)]
-    while chain[-1].previous is not None:
-        chain.append(chain[-1].previous)
+    chain = [*trial.turns_before, Turn(trial, trial.lead, trial.previous)]
     session = trial.session
     return Session(
-        session.id, session.app_name, session.user_id, state, list(history), history, chain[::-1], scopes, is_copy=True
+        session.id, session.app_name, session.user_id, state, list(history), history, chain, scopes, is_copy=True
     )

@@ -325,6 +325,25 @@ def test_a_turn_run_again_takes_back_only_what_its_own_session_shared() -> None:
     assert sessions.shared_values().user == {("adknb", "user"): {"mine": "a2", "theirs": "b1"}}
 
 
+def test_an_older_run_of_a_later_turn_comes_after_the_first_turn_as_it_is_now() -> None:
+    runner = Runner(pipeline(), model=model())
+    first = runner.run("one")
+    session = first.session
+    second = runner.run("two", session=session)
+    rewound = runner.rewind(first, "B")
+    again = runner.run_from(second, "C")
+    longer = runner.continue_run(rewound)
+    newest = runner.run_from(second, "B")
+    assert [run.id for run in session.turns] == [longer.id, newest.id]
+    assert session.history == [*longer.turn_events, *newest.turn_events]
+    assert (again.start, newest.start) == (4, 4)
+    shorter = runner.rewind(longer, "A")
+    trial = runner.step(second, "C", trial=True)
+    assert session.history == [*shorter.turn_events, *newest.turn_events]
+    assert trial.session.history == [*first.turn_events, *trial.turn_events]
+    assert [run.id for run in trial.session.turns] == [first.id, trial.id]
+
+
 async def test_what_was_appended_between_turns_still_counts_when_the_first_is_run_again() -> None:
     sessions = InMemorySessionService()
     runner = Runner(LlmAgent(name="A", output_key="a"), model=model(), session_service=sessions)
