@@ -15,14 +15,6 @@ from adknb import AdknbError, Runner, adopt, export_session, import_session
 from tests.sessions import hostile
 
 MARK = "chosen-by-content"
-PATHS = (
-    f"../{MARK}",
-    f"/tmp/{MARK}",
-    f"replay:/tmp/{MARK}",
-    f"local:/tmp/{MARK}.gguf",
-    f"file:///tmp/{MARK}",
-    f"~/{MARK}.csv",
-)
 _opened: list[str] = []
 _is_on = False
 
@@ -47,6 +39,22 @@ def listening() -> Iterator[list[str]]:
         _is_on = False
 
 
+@pytest.fixture
+def paths(tmp_path: Path) -> list[str]:
+    """Names of files that are there, as a document may spell them."""
+    for ending in ("", ".gguf", ".csv", ".jsonl"):
+        (tmp_path / f"{MARK}{ending}").write_text("{}")
+    place = f"{tmp_path}/{MARK}"
+    return [
+        place,
+        f"../../../../../..{place}",
+        f"replay:{place}.jsonl",
+        f"local:{place}.gguf",
+        f"file://{place}",
+        f"{place}.csv",
+    ]
+
+
 def texts(value: Any, places: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     """Every place of a document that holds a text."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -67,7 +75,7 @@ def use(document: dict[str, Any]) -> bool:
     for run in session.turns:
         run.to_html()
         try:
-            Runner(run.root).run("again")
+            Runner(run.root).run("again", state={"topic": "x"})
         except AdknbError:
             continue
     if not session.turns:
@@ -83,20 +91,20 @@ def test_the_listener_hears() -> None:
 
 
 @pytest.mark.parametrize("make", [hostile.adk_document, hostile.eval_document])
-def test_no_text_of_adks_documents_opens_a_file(make: Any) -> None:
+def test_no_text_of_adks_documents_opens_a_file(make: Any, paths: list[str]) -> None:
     document = make()
     taken = 0
     with listening() as opened:
         for place in range(len(texts(document, []))):
             changed = copy.deepcopy(document)
             holder, key = texts(changed, [])[place]
-            holder[key] = PATHS[place % len(PATHS)]
+            holder[key] = paths[place % len(paths)]
             taken += use(changed)
     assert opened == []
     assert taken > 10
 
 
-def test_no_text_of_an_agent_opens_a_file() -> None:
+def test_no_text_of_an_agent_opens_a_file(paths: list[str]) -> None:
     """The agents of a document are run, too: a model that is named by a file is a name only."""
     document = hostile.own_document()
     taken = 0
@@ -104,14 +112,14 @@ def test_no_text_of_an_agent_opens_a_file() -> None:
         for name, blob in list(document["blobs"].items()):
             if '"kind"' not in blob:
                 continue
-            for path in PATHS:
+            for path in paths:
                 for before in ('"Left of {topic}"', '"kind":"llm"'):
                     changed = copy.deepcopy(document)
                     after = f'"{path}"' if before.startswith('"Left') else f'"kind":"llm","model":"{path}"'
                     changed["blobs"][name] = blob.replace(before, after)
                     taken += use(hostile.renamed(changed))
     assert opened == []
-    assert taken == 2 * len(PATHS)
+    assert taken == 2 * len(paths)
 
 
 def test_artifacts_have_no_files() -> None:
