@@ -1,175 +1,173 @@
-"""Agents as JSON, and back: descriptions whole; of functions, model objects and classes of the user's own the names."""
+"""A session's turns: which run is current in each, and state as the fold of the events that count."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from pydantic import BaseModel
-
-from adknb.core.json_values import fault
-from adknb.core.specs import BaseAgent, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent, as_tuple
-from adknb.core.tools import FunctionTool, Parameter, ValueType
-from adknb.sessions.stand_ins import StoredAgent, StoredFunction, StoredModel, name_of, stored_tool
-
-_KINDS: Final[dict[str, type[BaseAgent]]] = {
-    "llm": LlmAgent, "sequential": SequentialAgent, "parallel": ParallelAgent, "loop": LoopAgent,
-}  # fmt: skip
-_AGENT_CALLBACKS: Final = ("before_agent_callback", "after_agent_callback")
-_CALLBACKS: Final = (
-    "before_model_callback", "after_model_callback", "before_tool_callback", "after_tool_callback",
-)  # fmt: skip
-_FILES: Final = ("replay:", "local:")
-_INSTRUCTIONS: Final = ("instruction", "global_instruction")
-_AS_THEY_ARE: Final = (
-    "output_key", "disallow_transfer_to_parent", "disallow_transfer_to_peers",
-)  # fmt: skip
+from adknb.core.errors import RunStateError
+from adknb.core.events import Event
+from adknb.core.json_values import copied
+from adknb.core.run import Run, Session, StepRun, Turn
+from adknb.core.state import APP_PREFIX, REMOVED, TEMP_PREFIX, USER_PREFIX, Scopes, apply_delta
+from adknb.runtime.tree import SET_MODEL_RESPONSE, TRANSFER
 
 
-def agent_document(agent: BaseAgent) -> dict[str, Any]:
-    """The agent and all below it."""
-    kind = next((name for name, cls in _KINDS.items() if isinstance(agent, cls)), "custom")
-    data: dict[str, Any] = {"kind": kind, "name": agent.name}
-    if agent.description is not None:
-        data["description"] = agent.description
-    if agent.sub_agents:
-        data["sub_agents"] = [agent_document(child) for child in agent.sub_agents]
-    _add_callbacks(data, agent, _AGENT_CALLBACKS)
-    if kind == "custom":
-        data["class"] = agent.class_name if isinstance(agent, StoredAgent) else type(agent).__qualname__
-    if isinstance(agent, LoopAgent) and agent.max_iterations is not None:
-        data["max_iterations"] = agent.max_iterations
-    if isinstance(agent, LlmAgent):
-        _add_llm_fields(data, agent)
-    return data
+def fold(state: Mapping[str, Any], events: Iterable[Event]) -> dict[str, Any]:
+    """`state` after the deltas of `events`."""
+    result = dict(state)
+    for event in events:
+        if event.actions.unsaid_delta:
+            apply_delta(result, event.actions.unsaid_delta)
+        if event.actions.state_delta:
+            apply_delta(result, event.actions.state_delta)
+    return result
 
 
-def read_agent(data: Mapping[str, Any]) -> BaseAgent:
-    """The inverse of `agent_document`. Raises what Python and pydantic raise for a document that is none."""
-    fields: dict[str, Any] = {
-        "name": data["name"],
-        "description": data.get("description"),
-        "sub_agents": [read_agent(child) for child in data.get("sub_agents", ())],
-        **_read_callbacks(data, _AGENT_CALLBACKS),
-    }
-    kind = data["kind"]
-    if kind == "custom":
-        return StoredAgent(**fields, class_name=data["class"])
-    if kind == "loop":
-        fields["max_iterations"] = data.get("max_iterations")
-    if kind != "llm":
-        return _KINDS[kind](**fields)
-    agent = LlmAgent(
-        **fields,
-        **_read_callbacks(data, _CALLBACKS),
-        **{name: data[name] for name in (*_AS_THEY_ARE, "include_contents", "generate_content_config") if name in data},
-        **{name: _read_instruction(data[name]) for name in _INSTRUCTIONS if name in data},
-        model=_read_model(data.get("model")),
-        tools=[_read_tool(tool) for tool in data.get("tools", ())],
-    )
-    # the schema was converted when the agent was written; pydantic's own copy takes it as it is
-    return BaseModel.model_copy(agent, update={"output_schema": data.get("output_schema")})
+def restore_state(session: Session, state: Mapping[str, Any]) -> None:
+    """Put the session's state back to `state`, in place.
+
+    Of the shared `app:` and `user:` values those go back that the session's own events wrote: the others are not its to
+    take back, and stay as they are now.
+    """
+    session.state.clear()
+    session.state.update(state)
+    written = {key for event in (*session.events, *session.history) for key in event.actions.state_delta}
+    session.scopes.apply({key: state.get(key, REMOVED) for key in written})
+    session.scopes.merge_into(session.state)
 
 
-def _add_callbacks(data: dict[str, Any], agent: BaseAgent, names: tuple[str, ...]) -> None:
-    for name in names:
-        functions = as_tuple(getattr(agent, name))
-        if functions:
-            data[name] = [_function_document(function) for function in functions]
+def discard_temp(session: Session, kept: Mapping[str, Any]) -> None:
+    """End of a turn: `temp:` keys are gone (`BaseSessionService`'s contract), but those of `kept` are as they are there."""
+    for key in [key for key in session.state if key.startswith(TEMP_PREFIX)]:
+        del session.state[key]
+    session.state.update((key, copied(value)) for key, value in kept.items() if key.startswith(TEMP_PREFIX))
 
 
-def _read_callbacks(data: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: [_read_function(function) for function in data[name]] for name in names if name in data}
+def strip_temp(event: Event, state: Mapping[str, Any]) -> None:
+    """Leave `temp:` keys out of what the event says. Those that are in the state already can still be read this turn."""
+    delta = event.actions.state_delta
+    temp = {key: delta.pop(key) for key in list(delta) if key.startswith(TEMP_PREFIX)}
+    if temp:
+        event.actions.unsaid_delta = {key: value for key, value in temp.items() if key in state and state[key] == value}
 
 
-def _add_llm_fields(data: dict[str, Any], agent: LlmAgent) -> None:
-    _add_callbacks(data, agent, _CALLBACKS)
-    data.update({name: value for name in _AS_THEY_ARE if (value := getattr(agent, name))})
-    data["include_contents"] = agent.include_contents.value
-    for name in _INSTRUCTIONS:
-        value = getattr(agent, name)
-        if value:
-            data[name] = value if isinstance(value, str) else _function_document(value)
-    if agent.model is not None:
-        data["model"] = (
-            agent.model if isinstance(agent.model, str) else {"name": str(getattr(agent.model, "name", agent.model))}
+def claim(run: Run) -> None:
+    """Let `run` go on in its session. Raises `RunStateError` while another one does: they would mix their histories."""
+    session = run.session
+    if session.under_way is not None:
+        raise RunStateError(
+            f"session {session.id!r} has a run under way ({session.under_way.id}). Wait for it, close its stream "
+            "(`await events.aclose()`), or use another session."
         )
-    if agent.tools:
-        data["tools"] = [_tool_document(tool) for tool in agent.function_tools]
-    if agent.output_schema is not None:
-        data["output_schema"] = agent.output_schema
-    if agent.generate_content_config is not None:
-        data["generate_content_config"] = agent.generate_content_config.to_dict()
+    session.under_way = run
 
 
-def _function_document(function: Callable[..., Any]) -> dict[str, Any]:
-    return {"name": name_of(function), "module": str(getattr(function, "__module__", ""))}
+def release(run: Run) -> None:
+    if run.session.under_way is run:
+        run.session.under_way = None
 
 
-def _read_function(data: Mapping[str, Any], signature: inspect.Signature | None = None) -> StoredFunction:
-    return StoredFunction(str(data["name"]), str(data["module"]), signature)
-
-
-def _read_instruction(data: Any) -> Any:
-    return data if isinstance(data, str) else _read_function(data)
-
-
-def _read_model(data: Any) -> Any:
-    """The model's name. One that names a file stays a name: what a document says never chooses a file to open."""
-    if data is None:
-        return None
-    name = data if isinstance(data, str) else str(data["name"])
-    return name if isinstance(data, str) and not name.startswith(_FILES) else StoredModel(name)
-
-
-def _tool_document(tool: FunctionTool) -> dict[str, Any]:
-    defaults = {name: parameter.default for name, parameter in inspect.signature(tool.func).parameters.items()}
+def new_turn(session: Session) -> dict[str, Any]:
+    """The fields of a Run that adds a turn to the session."""
+    previous = session.chain[-1] if session.chain else None
+    known = previous.run.start + len(previous.run.turn_events) if previous is not None else 0
     return {
-        "name": tool.name,
-        "description": tool.description,
-        "function": _function_document(tool.func),
-        "parameters": [_parameter_document(parameter, defaults) for parameter in tool.parameters],
-        "returns": _type_document(tool.returns),
-        "context_parameter": tool.context_parameter,
-        "is_async": tool.is_async,
-        "long_running": tool.long_running,
-    }
+        "turn": len(session.chain), "previous": previous, "lead": session.history[known:],
+        "start": len(session.history), "start_state": copied(session.state),
+        "asked": count_requests(previous.run.asked, previous.run.step_runs) if previous is not None else {},
+    }  # fmt: skip
 
 
-def _read_tool(data: Mapping[str, Any]) -> FunctionTool:
-    signature = inspect.Signature(
-        [
-            inspect.Parameter(
-                each["name"], inspect.Parameter.KEYWORD_ONLY, default=each.get("default", inspect.Parameter.empty)
-            )
-            for each in data["parameters"]
-        ]
+def same_turn(run: Run) -> dict[str, Any]:
+    """The fields of a Run that takes the place of `run` in its turn."""
+    return {
+        "turn": run.turn, "previous": run.previous, "lead": run.lead, "start": run.start,
+        "start_state": run.start_state, "asked": run.asked, "config": run.config, "parent": run,
+    }  # fmt: skip
+
+
+def count_requests(before: Mapping[str, int], steps: Iterable[StepRun]) -> dict[str, int]:
+    """`before` and the requests of these steps, by agent name."""
+    asked = dict(before)
+    for step in steps:
+        asked[step.agent.name] = asked.get(step.agent.name, 0) + len(step.requests)
+    return asked
+
+
+def add(run: Run) -> None:
+    """Make `run` its session's last turn."""
+    run.session.chain.append(Turn(run, run.lead, run.previous))
+
+
+def make_current(run: Run) -> None:
+    """Point the session at `run` for its turn: history and state as of the run's last event, later turns put aside."""
+    session = run.session
+    # not where an older run of this turn stood: a turn before it may have been run again since
+    place = sum(len(turn.lead) + len(turn.run.turn_events) for turn in session.chain[: run.turn])
+    run.start = place + len(run.lead)
+    session.chain[run.turn :] = [Turn(run, run.lead, run.previous), *session.chain[run.turn + 1 :]]
+    session.history = [*session.history[:place], *run.lead, *run.turn_events]
+    restore_state(session, fold(run.start_state, run.turn_events))
+
+
+def bring_back_later_turns(run: Run) -> None:
+    """After an earlier turn was run again: the later turns' events follow it still, and the runs are stale."""
+    session = run.session
+    later = [turn.run for turn in session.chain[run.turn + 1 :]]
+    del session.chain[run.turn + 1 :]
+    for stale in later:
+        stale.stale = True
+        session.chain.append(Turn(stale, stale.lead, session.chain[-1]))
+        session.history.extend(stale.lead)
+        stale.start = len(session.history)
+        session.history.extend(stale.turn_events)
+        restore_state(session, fold(session.state, [*stale.lead, *stale.turn_events]))
+
+
+def effects_before(run: Run, agent: str, number: int) -> str | None:
+    """What is to be said of a step whose tools ran before, in a run that this one goes on from or replaces."""
+    earlier = run.parent
+    while earlier is not None:
+        for step in earlier.step_runs:
+            if step.agent.name == agent and step.number == number:
+                tools = {response.name: None for event in step.events for response in event.function_responses}
+                named = [repr(name) for name in tools if name not in (TRANSFER.name, SET_MODEL_RESPONSE.name)]
+                return f"what {', '.join(named)} did outside the session before is not taken back" if named else None
+        earlier = earlier.parent
+    return None
+
+
+def detached(run: Run) -> Session:
+    """A copy of the run's session as it was before the run, to try things on; nothing reaches the original."""
+    past = run.past
+    state = dict(run.start_state)
+    scopes = Scopes(
+        {key[len(APP_PREFIX) :]: value for key, value in state.items() if key.startswith(APP_PREFIX)},
+        {key[len(USER_PREFIX) :]: value for key, value in state.items() if key.startswith(USER_PREFIX)},
     )
-    parameters = [Parameter(each["name"], _must_be(each["type"]), each["required"]) for each in data["parameters"]]
-    return stored_tool(
-        data["name"], data["description"], _read_function(data["function"], signature), parameters,
-        _read_type(data["returns"]), data["context_parameter"], data["is_async"], data["long_running"],
-    )  # fmt: skip
+    session = run.session
+    return Session(
+        session.id,
+        session.app_name,
+        session.user_id,
+        state,
+        list(past),
+        list(past),
+        run.turns_before,
+        scopes,
+        is_copy=True,
+        kept=session.kept,
+    )
 
 
-def _parameter_document(parameter: Parameter, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    data = {"name": parameter.name, "type": _type_document(parameter.type), "required": parameter.required}
-    default = defaults.get(parameter.name, inspect.Parameter.empty)
-    if default is not inspect.Parameter.empty and fault(parameter.name, default) is None:
-        data["default"] = default
-    return data
-
-
-def _type_document(value: ValueType | None) -> dict[str, Any] | None:
-    if value is None:
-        return None
-    return {"kind": value.kind, "items": _type_document(value.items), "choices": list(value.choices)}
-
-
-def _must_be(data: Mapping[str, Any]) -> ValueType:
-    return ValueType(data["kind"], _read_type(data["items"]), tuple(data["choices"]))
-
-
-def _read_type(data: Mapping[str, Any] | None) -> ValueType | None:
-    return None if data is None else _must_be(data)
+def restore(session: Session, chain: Sequence[Turn], state: Mapping[str, Any]) -> None:
+    """Put the session's turns back to `chain` and its state to `state`; the log of events stays whole."""
+    session.chain[:] = chain
+    history: list[Event] = []
+    for turn in chain:
+        history.extend(turn.lead)
+        turn.run.start = len(history)
+        history.extend(turn.run.turn_events)
+    session.history = history
+    restore_state(session, state)
