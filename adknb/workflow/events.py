@@ -34,8 +34,8 @@ class StepEvent:
 
     `step_index` counts from 0, `attempt` from 1 (0: before any). `data` is the step's input with `started` and its output with
     `completed`, `fallback` and `cache_hit`. `latency_ms` is the time of the attempt that ended, in milliseconds; `tokens` are
-    what it used, in and out, and `usage` has them apart where the model reported them; with a run's end both are the run's.
-    `wait` is in seconds; `detail` says why, where the action alone does not.
+    what it used, in and out, and `usage` has them apart where the model reported them; with a run's end `tokens` are the
+    run's. `wait` is in seconds; `detail` says why, where the action alone does not.
     """
 
     workflow: str

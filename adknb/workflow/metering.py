@@ -23,7 +23,7 @@ from adknb.workflow.kept_answers import reply_data, reply_key, reply_of
 @dataclass(slots=True)
 class Meter:
     """What an attempt's calls of models and functions cost: `tokens` in and out, as reported where a model reports them, else
-    as counted. `hits` of the `calls` were answered by the cache."""
+    as counted. `usage` has those that were reported, apart. `hits` of the `calls` were answered by the cache."""
 
     budget: TokenBudget
     step: str = ""
@@ -31,11 +31,23 @@ class Meter:
     tokens: int = 0
     calls: int = 0
     hits: int = 0
+    usage: Usage | None = None
 
     @property
     def is_cached(self) -> bool:
         """Nothing was asked: every answer was kept from before."""
         return self.calls > 0 and self.hits == self.calls
+
+    def reported(self, usage: Usage) -> int:
+        """Note what a model reported of a call: its tokens, in and out."""
+        own = self.usage or Usage(0, 0)
+        self.usage = Usage(
+            own.input_tokens + usage.input_tokens,
+            own.output_tokens + usage.output_tokens,
+            own.cached_tokens + usage.cached_tokens,
+            own.reasoning_tokens + usage.reasoning_tokens,
+        )
+        return _total(usage)
 
     def add_unmetered(self, run: Run) -> None:
         """Count what the run reports of calls that no `MeteredModel` made: google-adk asks its own models itself."""
@@ -43,9 +55,9 @@ class Meter:
             return
         for step in run.step_runs:
             for request in step.requests:
-                used = _reported(request.usage)
-                self.tokens += used
-                self.budget.add(used)
+                if request.usage is not None:
+                    self.tokens += self.reported(request.usage)
+                    self.budget.add(_total(request.usage))
 
 
 meter: ContextVar[Meter] = ContextVar("adknb_meter")
@@ -107,7 +119,7 @@ class MeteredModel:
                     usage = reply.usage or usage
                     said += count_reply(reply) if usage is None and not reply.partial else 0
                     yield reply
-            used = _reported(usage) if usage is not None else (prompt if limited else count_prompt(request)) + said
+            used = own.reported(usage) if usage is not None else (prompt if limited else count_prompt(request)) + said
         except Exception:
             used = 0
             raise
@@ -131,5 +143,5 @@ def count_reply(reply: LlmResponse) -> int:
     return sum(default_counter().count(part_text(part)) for part in parts)
 
 
-def _reported(usage: Usage | None) -> int:
-    return usage.input_tokens + usage.output_tokens if usage is not None else 0
+def _total(usage: Usage) -> int:
+    return usage.input_tokens + usage.output_tokens

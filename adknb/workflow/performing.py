@@ -258,7 +258,7 @@ class Performance:
         """An attempt failed; its time and tokens are told once."""
         own, self.last = self.last, None
         ms, self.ms = self.ms, 0.0
-        self._tell(action, error=problem, latency_ms=ms, tokens=own.tokens if own is not None else 0, **fields)
+        self._tell(action, error=problem, latency_ms=ms, **_cost(own), **fields)
 
     def _tell_output(
         self, data: PipelineData, action: StepAction = "completed", problem: PipelineError | None = None
@@ -269,5 +269,8 @@ class Performance:
             action = "cache_hit"
         elif own is not None and own.hits:
             detail = f"{own.hits} of {own.calls} calls were answered by the cache"
-        tokens = own.tokens if own is not None else 0
-        self._tell(action, data=data, error=problem, latency_ms=self.ms, tokens=tokens, detail=detail)
+        self._tell(action, data=data, error=problem, latency_ms=self.ms, detail=detail, **_cost(own))
+
+
+def _cost(attempt: Meter | None) -> dict[str, Any]:
+    return {} if attempt is None else {"tokens": attempt.tokens, "usage": attempt.usage}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -40,8 +41,13 @@ class OpenTelemetryObserver:
         self._tracer: Final = tracer or trace.get_tracer("adknb")
         self._runs: dict[str, Span] = {}
         self._attempts: dict[tuple[str, int], Span] = {}
+        self._lock: Final = threading.Lock()
 
     def on_event(self, event: StepEvent) -> None:
+        with self._lock:  # one observer may watch workflows in several threads
+            self._record(event)
+
+    def _record(self, event: StepEvent) -> None:
         attempt = (event.run_id, event.step_index)
         if event.action == "run_started":
             self._runs[event.run_id] = self._begin_run(event)

@@ -7,6 +7,7 @@ import pytest
 
 from adknb.core.content import Content
 from adknb.core.requests import LlmRequest, LlmResponse
+from adknb.core.usage import Usage
 from adknb.workflow.budget import TokenBudget
 from adknb.workflow.cache import ResultCache
 from adknb.workflow.metering import Meter, MeteredModel, meter
@@ -71,3 +72,17 @@ async def test_a_failed_reply_is_for_its_asker_alone() -> None:
 async def test_an_empty_reply_is_not_kept() -> None:
     model = Slow(LlmResponse(), LlmResponse(Content.model("good")))
     assert sorted(await ask_at_once(model, 2)) == [("", False), ("good", False)]
+
+
+async def test_what_models_report_is_added_up() -> None:
+    own = Meter(TokenBudget(1_000))
+    before = meter.set(own)
+    reported = LlmResponse(Content.model("good"), Usage(100, 20, 30, 5))
+    model = Slow(reported, LlmResponse(Content.model("counted")), reported)
+    model.go.set()
+    for _ in range(3):
+        async for _ in MeteredModel(model).generate_content_async(request()):
+            continue
+    meter.reset(before)
+    assert own.usage == Usage(200, 40, 60, 10)
+    assert own.tokens == own.budget.used == 240 + 1 + 2  # the prompt “in”, the reply “counted”
