@@ -41,6 +41,7 @@ def session_html(session: Session) -> str:
     return card(
         head(f"Session {session.id}", span(_summary(session), "adknb-dim")),
         *(box(cut(waiting(each, len(waits) == 1), 300), "warn") for each in waits),
+        *(box(cut(note, 300), "warn") for note in session.notes),
         table(_TURN_COLUMNS, turns) if turns else "",
         state_html(session_state_rows(session, default_counter())),
     )
@@ -55,6 +56,7 @@ def session_text(session: Session) -> str:
     waits = pending_calls(session.history)
     lines = [one_line(f"Session {session.id} · {_summary(session)}", 300)]
     lines.extend(f"! {one_line(waiting(each, len(waits) == 1), 400)}" for each in waits)
+    lines.extend(one_line(note, 400) for note in session.notes)
     if rows:
         lines.extend(["", text.columns([name for name, _ in _TURN_COLUMNS], rows, right=(0, 4, 5, 6, 7), limit=40)])
     state = session_state_rows(session, default_counter())
