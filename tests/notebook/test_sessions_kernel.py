@@ -49,7 +49,6 @@ def two() -> Iterator[tuple[Kernel, Kernel]]:
 
 @pytest.fixture
 def kernel(two: tuple[Kernel, Kernel]) -> Kernel:
-    two[0].restart()
     return two[0]
 
 
