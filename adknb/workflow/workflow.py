@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adknb.analysis.findings import Lint
 from adknb.core.errors import SpecError
@@ -45,6 +46,9 @@ from adknb.workflow.result import WorkflowResult
 from adknb.workflow.retry import Clock, RetryPolicy, Sleep
 from adknb.workflow.step import Step
 from adknb.workflow.under_way import Policies, UnderWay
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 class SequentialWorkflow:
@@ -192,8 +196,24 @@ class SequentialWorkflow:
         first error ends it.
         """
         controller = BackpressureController(max_inflight, queue_size)
-        async for result in controller.map(self.execute, inputs):
-            yield result
+        async with aclosing(controller.map(self.execute, inputs)) as results:
+            async for result in results:
+                yield result
+
+    async def submit(
+        self,
+        controller: BackpressureController,
+        input: Any,
+        context: Mapping[str, Any] | None = None,
+        *,
+        wait: bool = True,
+    ) -> asyncio.Task[WorkflowResult]:
+        """Run `input` as soon as the controller has room; awaiting what is returned gives the result, or the error.
+
+        For inputs that come one by one: `async with BackpressureController(4, queue_size=8) as controller: …`. On a full queue
+        it waits, or with `wait` false raises `QueueFullError` at once.
+        """
+        return await controller.submit(lambda: self.execute(input, context), wait)
 
     # what is known before a run, and what is left of one
 
