@@ -16,7 +16,8 @@ from typing import Any, Final, NamedTuple, Self
 
 from adknb.core.errors import SpecError
 from adknb.core.json_values import fault
-from adknb.workflow.errors import CacheError, PayloadError, RefusedError
+from adknb.workflow.causes import is_refusal
+from adknb.workflow.errors import CacheError, PayloadError
 from adknb.workflow.observers import LOGGER
 
 _APPLICATION: Final = 0x61646B63
@@ -155,7 +156,7 @@ class ResultCache:
             is_kept = keep is None or keep(value)
         except BaseException as error:
             self._end(key)
-            is_for_all = isinstance(error, Exception) and not isinstance(error, RefusedError)
+            is_for_all = isinstance(error, Exception) and not is_refusal(error)
             own.set_exception(error if is_for_all else _AbandonedError())
             raise
         with self._lock:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from adknb.workflow.errors import RefusedError
+
 
 def causes(error: BaseException) -> Iterator[BaseException]:
     """The error, then those that it was raised from, outermost first; a group's members stand behind it."""
@@ -18,6 +20,11 @@ def causes(error: BaseException) -> Iterator[BaseException]:
             waiting.extend(current.exceptions)
         if current.__cause__ is not None:
             waiting.append(current.__cause__)
+
+
+def is_refusal(error: BaseException) -> bool:
+    """A policy refused the call (`RefusedError`), here or behind: nothing was called."""
+    return any(isinstance(each, RefusedError) for each in causes(error))
 
 
 def http_status(error: BaseException) -> int | None:

@@ -10,8 +10,9 @@ from enum import StrEnum
 from typing import TypeVar
 
 from adknb.core.errors import SpecError
+from adknb.workflow.causes import is_refusal
 from adknb.workflow.classifier import DEFAULT_CLASSIFIER, ErrorCategory
-from adknb.workflow.errors import CircuitOpenError, RefusedError
+from adknb.workflow.errors import CircuitOpenError
 from adknb.workflow.retry import Clock
 
 T = TypeVar("T")
@@ -101,7 +102,7 @@ class CircuitBreaker:
         try:
             yield
         except Exception as error:
-            if isinstance(error, RefusedError) or not self._counts(error):
+            if is_refusal(error) or not self._counts(error):
                 self._undecided(period)
             else:
                 self._failed(period, f"{type(error).__name__}: {error}")

@@ -9,12 +9,17 @@ from enum import StrEnum
 from typing import Final
 
 from adknb.core.errors import (
+    CassetteMissError,
     ContextLengthError,
+    LlmCallsLimitExceededError,
+    MissingArtifactError,
+    MissingKeyError,
     ModelConnectionError,
     ModelError,
     ModelTimeoutError,
     NotSupported,
     OutputSchemaError,
+    ReplyMissingError,
     SpecError,
     StateValueError,
     TransferError,
@@ -114,7 +119,13 @@ _NETWORK: Final = (ErrorCategory.NETWORK, ErrorSeverity.HIGH, ErrorAction.RETRY)
 _MODEL: Final = (ErrorCategory.MODEL, ErrorSeverity.HIGH, ErrorAction.RETRY)
 
 DEFAULT_RULES: Final = (
-    _rule(ErrorCategory.RATE_LIMIT, ErrorSeverity.CRITICAL, ErrorAction.FAIL, BudgetExceededError),
+    _rule(
+        ErrorCategory.RATE_LIMIT,
+        ErrorSeverity.CRITICAL,
+        ErrorAction.FAIL,
+        BudgetExceededError,
+        LlmCallsLimitExceededError,
+    ),
     _rule(ErrorCategory.NETWORK, ErrorSeverity.HIGH, ErrorAction.FAIL, CircuitOpenError),
     _rule(*_RATE_LIMIT, QueueFullError),
     _rule(*_RATE_LIMIT, status=[429]),
@@ -144,12 +155,15 @@ DEFAULT_RULES: Final = (
         "aiohttp.client_exceptions.ClientConnectionError",
     ),
     _rule(*_MODEL, OutputSchemaError, TransferError, UnknownCallError),
+    _rule(ErrorCategory.MODEL, ErrorSeverity.HIGH, ErrorAction.FAIL, ReplyMissingError, CassetteMissError),
     _rule(
         *_VALIDATION,
         SpecError,
         NotSupported,
         ContextLengthError,
         StateValueError,
+        MissingKeyError,
+        MissingArtifactError,
         AdapterError,
         PayloadError,
         SchemaVersionError,

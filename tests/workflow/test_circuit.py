@@ -151,6 +151,7 @@ def answered(status: int) -> ModelError:
         (SpecError("wrong"), False),
         (BudgetExceededError("no", 1, 0, 1), False),
         (CircuitOpenError("another", 3.0), False),
+        (ExceptionGroup("in a tool", [CircuitOpenError("another", 3.0)]), False),
         (asyncio.CancelledError(), False),
         (KeyboardInterrupt(), False),
     ],

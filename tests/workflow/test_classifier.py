@@ -14,10 +14,14 @@ from adknb.core.errors import (
     AgentError,
     CassetteMissError,
     ContextLengthError,
+    LlmCallsLimitExceededError,
+    MissingArtifactError,
+    MissingKeyError,
     ModelConnectionError,
     ModelError,
     ModelTimeoutError,
     OutputSchemaError,
+    ReplyMissingError,
     SpecError,
     TransferError,
 )
@@ -36,7 +40,8 @@ RATE_LIMIT = ("rate_limit", "medium", "retry")
 VALIDATION = ("validation", "critical", "fail")
 NETWORK = ("network", "high", "retry")
 MODEL = ("model", "high", "retry")
-UNKNOWN_MODEL = ("model", "high", "fail")
+NO_REPLY = UNKNOWN_MODEL = ("model", "high", "fail")
+LIMIT = ("rate_limit", "critical", "fail")
 UNKNOWN = ("tool", "high", "fail")
 
 
@@ -98,8 +103,13 @@ def caused(error: Exception, cause: Exception) -> Exception:
         (not_json(), VALIDATION),
         (OutputSchemaError("invalid"), MODEL),
         (TransferError("to nobody"), MODEL),
+        (CassetteMissError("no reply to “timeout”"), NO_REPLY),
+        (ReplyMissingError("rate limit"), NO_REPLY),
+        (MissingKeyError("timeout", "timeout"), VALIDATION),
+        (MissingArtifactError("timeout"), VALIDATION),
+        (LlmCallsLimitExceededError("timeout"), LIMIT),
         (QueueFullError("full"), RATE_LIMIT),
-        (BudgetExceededError("rate limit", 1, 0, 1), ("rate_limit", "critical", "fail")),
+        (BudgetExceededError("timeout", 1, 0, 1), LIMIT),
         (CircuitOpenError("timeout", 3.0), ("network", "high", "fail")),
         # text
         (RuntimeError("Deadline Exceeded"), TIMEOUT),
@@ -114,7 +124,7 @@ def caused(error: Exception, cause: Exception) -> Exception:
         (RuntimeError("a network error"), NETWORK),
         (ModelError("it says: rate limit"), RATE_LIMIT),
         # what no rule knows
-        (CassetteMissError("no reply"), UNKNOWN_MODEL),
+        (ModelError("no key"), UNKNOWN_MODEL),
         (KeyError("x"), UNKNOWN),
         (AgentError("tool raised"), UNKNOWN),
         (Exception(), UNKNOWN),
@@ -132,7 +142,8 @@ def test_the_default_rules(error: Exception, expected: tuple[str, str, str]) -> 
     found = ErrorClassifier().classify(error)
     assert (found.category, found.severity, found.action) == expected
     assert found.is_retriable is (expected[2] == "retry")
-    assert (found.rule is None) == (expected in (UNKNOWN, UNKNOWN_MODEL))
+    known = isinstance(error, (CassetteMissError, ReplyMissingError)) or expected not in (UNKNOWN, UNKNOWN_MODEL)
+    assert (found.rule is not None) is known
 
 
 def rule(**asked: Any) -> ClassificationRule:
