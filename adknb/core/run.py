@@ -67,7 +67,7 @@ class Session(views.Viewed):
         return f"Session({self.id!r}, {len(self.turns)} turns, {len(self.events)} events, {len(self.state)} keys)"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Turn:
     """A turn with the run that is current in it. `lead` holds events that no run made, from before the turn."""
 
@@ -143,7 +143,8 @@ class Run(views.Viewed):
     `asked` how many requests each agent had made in the session before.
     `config` holds its limits, `strategy` names the context strategy; `label` is "mixed" when earlier steps were copied from
     a run under another one.
-    `parent` is the run that this one goes on from, `stale` says that an earlier turn was run again since.
+    `parent` is the run that this one goes on from, `stale` says that an earlier turn was run again since. `since` is the
+    turn with which began what this run is a step of (a workflow), whose values are fresh; None for a run on its own.
     """
 
     root: BaseAgent
@@ -172,6 +173,7 @@ class Run(views.Viewed):
     notes: list[str] = field(default_factory=list)
     stale: bool = False
     ms: float = 0.0
+    since: int | None = None
 
     @property
     def turns_before(self) -> list[Turn]:

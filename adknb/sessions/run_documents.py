@@ -61,11 +61,11 @@ class Changes:
 
 
 class _Kept:
-    """What was written of a session."""
+    """What was written of a session. It holds no run, so that a session that nobody holds is let go."""
 
     def __init__(self) -> None:
         self.contents = Contents()
-        self.turns: dict[int, tuple[Turn, str]] = {}
+        self.turns: WeakKeyDictionary[Turn, str] = WeakKeyDictionary()
         self.agents: dict[int, tuple[BaseAgent, str]] = {}
         self.marks: WeakKeyDictionary[Run, _Mark] = WeakKeyDictionary()
         self.placed: WeakKeyDictionary[Run, set[str]] = WeakKeyDictionary()
@@ -241,6 +241,7 @@ class _Writing:
             "label": run.label,
             "stale": run.stale,
             "start": run.start,
+            "since": run.since,
             "ms": run.ms,
             "notes": run.notes,
         }
@@ -264,18 +265,18 @@ class _Writing:
     def _turn(self, turn: Turn | None) -> str | None:
         """The hash of a turn, which holds the hash of the turn before it."""
         chain: list[Turn] = []
-        while turn is not None and id(turn) not in self._kept.turns:
+        while turn is not None and turn not in self._kept.turns:
             chain.append(turn)
             turn = turn.previous
-        name = self._kept.turns[id(turn)][1] if turn is not None else None
+        name = self._kept.turns[turn] if turn is not None else None
         for each in reversed(chain):
             name = self.contents.put([each.run.id, [event.id for event in each.lead], name])
-            self._kept.turns[id(each)] = (each, name)
+            self._kept.turns[each] = name
         return name
 
 
 def _state_key(run: Run) -> tuple[object, ...]:
-    return (run.status, id(run.error), run.label, run.stale, run.start, run.ms, len(run.notes))
+    return (run.status, id(run.error), run.label, run.stale, run.start, run.since, run.ms, len(run.notes))
 
 
 def _event_document(event: Event) -> dict[str, Any]:

@@ -116,6 +116,7 @@ class RunReader:
             message=Content.from_dict(head["message"]),
             start_state=self._stored.value(head["start_state"]),
             turn=head["turn"],
+            since=state["since"],
             lead=[events[name] for name in head["lead"]],
             start=state["start"],
             asked=head["asked"],

@@ -147,7 +147,7 @@ def run_data(run: Run) -> dict[str, Any]:
         "lead": [event.id for event in run.lead],
         "past": [stored_event(event) for event in run.past],
         "asked": dict(run.asked),
-        "fields": [run.rules, run.strategy, run.temp_keys, run.config, run.user_id, run.label, run.stale],
+        "fields": [run.rules, run.strategy, run.temp_keys, run.config, run.user_id, run.label, run.stale, run.since],
         "parent": run.parent.id if run.parent is not None else None,
         "ids": [run.id, run.invocation_id],
         "status": run.status,

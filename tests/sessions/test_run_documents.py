@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import gc
 import json
+import weakref
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -89,6 +91,19 @@ def test_nothing_new_is_nothing_to_write_and_what_was_not_stored_comes_again() -
     assert [part.part for part in changes.parts] == ["state"]
     documents.stored(run, changes)
     assert not documents.changes(run)
+
+
+def test_a_session_that_nobody_holds_is_let_go_with_its_runs() -> None:
+    store = DocumentStore()
+    runner = Runner(pipeline(), model=ScriptedModel(lambda request: "x"), session_service=store)
+    for message in ("one", "two"):
+        session = runner.run(message, session="s").session
+    held = weakref.ref(session)
+    documents = store.documents
+    del session, runner, store
+    gc.collect()
+    assert held() is None
+    assert not documents._sessions
 
 
 def test_what_is_read_is_known_to_be_stored() -> None:
@@ -250,7 +265,7 @@ def test_every_field_of_what_is_kept_is_known_here() -> None:
         Run: {
             "root", "session", "message", "start_state", "turn", "previous", "lead", "start", "asked", "rules", "strategy",
             "temp_keys", "config", "user_id", "label", "parent", "id", "invocation_id", "status", "error", "turn_events",
-            "step_runs", "journal", "notes", "stale", "ms",
+            "step_runs", "journal", "notes", "stale", "ms", "since",
         },
         StepRun: {
             "agent", "number", "branch", "start", "stop", "status", "requests", "events", "ms", "error", "notes", "replayed",
