@@ -157,17 +157,20 @@ class _Plan:
         self._clock: Final = clock
 
     def wait(self, state: RetryCallState) -> float:
-        error = _error(state)
-        asked = asked_wait(error) if error is not None else None
-        return max(self._policy.backoff(state.attempt_number), asked or 0.0)
+        return max(self._policy.backoff(state.attempt_number), _asked(state))
 
     def stop(self, state: RetryCallState) -> bool:
-        wait = state.upcoming_sleep
         return (
             state.attempt_number >= self._policy.max_attempts
-            or wait > self._policy.longest_wait
-            or (self._deadline is not None and self._clock() + wait >= self._deadline)
+            or _asked(state) > self._policy.longest_wait
+            or (self._deadline is not None and self._clock() + state.upcoming_sleep >= self._deadline)
         )
+
+
+def _asked(state: RetryCallState) -> float:
+    """Seconds that the server asked to wait, 0 where it did not."""
+    error = _error(state)
+    return (asked_wait(error) or 0.0) if error is not None else 0.0
 
 
 def _error(state: RetryCallState) -> BaseException | None:

@@ -135,6 +135,13 @@ async def test_a_server_that_asks_for_too_long_a_wait_is_not_asked_again() -> No
     assert (call.calls, time.slept) == (1, [])
 
 
+async def test_own_waits_may_be_as_long_as_one_likes() -> None:
+    time, call = Time(), Failing(*[busy(1.0) for _ in range(9)])
+    with pytest.raises(ModelError):
+        await RetryPolicy(4, ExponentialBackoff(100.0, 300.0, jitter=0)).run(call, sleep=time.sleep, clock=time.clock)
+    assert time.slept == [100.0, 200.0, 300.0]
+
+
 @pytest.mark.parametrize(
     ("deadline", "calls", "slept"),
     [(0.5, 1, []), (1.0, 1, []), (1.001, 2, [1.0]), (3.0, 2, [1.0]), (3.5, 3, [1.0, 2.0]), (100.0, 4, [1.0, 2.0, 4.0])],
