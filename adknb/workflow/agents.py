@@ -18,7 +18,7 @@ from adknb.runtime.runner import Runner, as_root
 from adknb.sessions.memory import InMemorySessionService
 from adknb.workflow.data import PipelineData
 from adknb.workflow.functions import NOTHING, FunctionAgent, Handed, function_agent, handed
-from adknb.workflow.keys import identifier
+from adknb.workflow.keys import agent_name
 from adknb.workflow.metering import Meter, meter, metered
 from adknb.workflow.middleware import Middleware, StepReply, StepRequest, chain
 
@@ -96,6 +96,7 @@ class StepAgent:
             meter.reset(metered_before)
             handed.reset(before)
             for turn in session.chain[seen:]:
+                turn.run.since = 0
                 attempt.add_unmetered(turn.run)
                 runs.append(turn.run)
         if raised is not None:  # outside of the except, so that it keeps its own cause
@@ -138,7 +139,7 @@ def as_agent(value: Any, step: str) -> BaseAgent:
     if isinstance(root, BaseAgent):
         return root
     if callable(root):
-        return function_agent(identifier(step), root)
+        return function_agent(agent_name(step), root)
     raise SpecError(f"step {step!r}: an agent or a function is needed, not {value!r}")
 
 

@@ -5,18 +5,27 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from adknb.core.events import USER
+
 PAYLOAD: Final = "payload"
 """In `Step.reads`: what the step before put out."""
 INPUT: Final = "input"
 """In `Step.reads`: what the workflow was given."""
 
 _NOT_OF_A_WORD: Final = re.compile(r"\W")
+_NOT_ASCII_WORDS: Final = re.compile(r"[^A-Za-z0-9]+")
 
 
 def identifier(name: str) -> str:
     """`name` with `_` for what no identifier may hold: `fact-check` becomes `fact_check`, `2nd` becomes `_2nd`."""
     text = _NOT_OF_A_WORD.sub("_", name)
     return text if text.isidentifier() else f"_{text}"
+
+
+def agent_name(step: str) -> str:
+    """A name for the step's function that every ADK allows for an agent: `fact-check` becomes `fact_check`."""
+    text = _NOT_ASCII_WORDS.sub("_", step).strip("_")
+    return text if text[:1].isalpha() and text != USER else f"step_{text}".rstrip("_")
 
 
 def output_names(step: str) -> tuple[str, ...]:

@@ -6,8 +6,10 @@ together with its checkpoint or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from adknb.core.events import Event
 from adknb.core.json_values import copied
 from adknb.core.run import Run, Session, Turn
 from adknb.core.state import Scopes
@@ -23,10 +25,11 @@ def own_session(session: Session, failed: Sequence[Run], *, share_history: bool)
     history = list(session.history) if share_history else []
     own = Session(
         session.id, session.app_name, session.user_id, copied(session.state), list(history), history,
-        list(session.chain), Scopes(copied(session.scopes.app), copied(session.scopes.user)), is_copy=True,
+        scopes=Scopes(copied(session.scopes.app), copied(session.scopes.user)), is_copy=True,
     )  # fmt: skip
-    for run in failed:
-        own.chain.append(Turn(run, run.lead, run.previous))
+    last = failed[-1] if failed else session.chain[-1].run if session.chain else None
+    if last is not None:
+        own.chain.append(_silent(last, _asked(session, failed), history))
     return own
 
 
@@ -39,11 +42,26 @@ def take_over(session: Session, run: Run, failed: Sequence[Run]) -> None:
     known = previous.run.start + len(previous.run.turn_events) if previous is not None else 0
     run.session, run.turn, run.previous = session, len(session.chain), previous
     run.lead, run.start = session.history[known:], len(session.history)
-    run.asked = turns.count_requests(previous.run.asked, previous.run.step_runs) if previous is not None else {}
-    for attempt in failed:
-        run.asked = turns.count_requests(run.asked, attempt.step_runs)
+    run.asked = _asked(session, failed)
     turns.claim(run)
     turns.add(run)
+
+
+def _asked(session: Session, failed: Sequence[Run]) -> dict[str, int]:
+    """How many requests each agent has made, those of failed attempts included."""
+    runs = [*([session.chain[-1].run] if session.chain else ()), *failed]
+    asked = dict(runs[0].asked) if session.chain else {}
+    for run in runs:
+        asked = turns.count_requests(asked, run.step_runs)
+    return asked
+
+
+def _silent(run: Run, asked: Mapping[str, int], said: Sequence[Event]) -> Turn:
+    """A turn before the attempt's: it stands for all that was asked, and for the events that the attempt is to see."""
+    before = replace(
+        run, asked=asked, step_runs=[], journal=[], turn_events=list(said), lead=(), previous=None, start=0
+    )
+    return Turn(before, (), None)
 
 
 def give_back(session: Session, run: Run) -> None:

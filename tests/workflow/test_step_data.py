@@ -34,6 +34,20 @@ async def test_an_output_stands_in_the_context_under_its_name_and_as_an_identifi
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("step", "key", "author"),
+    [
+        ("fact-check", "fact_check_output", "fact_check"), ("2nd", "_2nd_output", "step_2nd"), ("user", "user_output", "step_user"),
+        ("<b>é</b>", "_b_é__b__output", "b_b"), ("--", "___output", "step"), ("a__b", "a__b_output", "a_b"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("rules", ["java", "go", "js"])
+async def test_a_step_may_have_any_name(step: str, key: str, author: str, rules: str) -> None:
+    result = await workflow(Step(name=step, agent=adds("!")), rules=rules).execute("in")
+    assert result.session.state == {f"{step}_output": "in!", key: "in!"}
+    assert [event.author for event in result.session.events] == [author]
+
+
 async def test_the_context_stands_in_the_state_where_placeholders_read_it() -> None:
     editor = LlmAgent(name="editor", instruction="In a {tone} tone: {fact_check_output}")
     flow = SequentialWorkflow(
