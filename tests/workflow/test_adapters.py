@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, computed_field
 
 from adknb.core.errors import SpecError
 from adknb.workflow.adapters import JsonAdapter, adapt, transform
@@ -95,6 +95,17 @@ def test_json_of_a_shape() -> None:
         adapt(adapter, '{"category": "billing", "urgency": 5}', "a")
     with pytest.raises(AdapterError, match="Input should be a valid integer"):
         adapt(JsonAdapter(list[int]), '[1, "two"]', "a")
+
+
+def test_a_shape_need_not_read_what_it_writes() -> None:
+    class Report(BaseModel, extra="forbid"):
+        headline: str = Field(alias="Headline")
+
+        @computed_field
+        def length(self) -> int:
+            return len(self.headline)
+
+    assert adapt(JsonAdapter(Report), '{"Headline": "Bees"}', "a") == {"headline": "Bees", "length": 4}
 
 
 def test_a_shape_that_is_none_is_refused() -> None:
