@@ -21,6 +21,7 @@ from adknb import (
 )
 from adknb.models.scripted import ScriptedModel
 from adknb.sessions.database import DatabaseSessionService
+from adknb.sessions.database.summaries import SessionSummary
 from tests.sessions.conftest import Opener
 
 pytestmark = pytest.mark.anyio
@@ -92,6 +93,26 @@ async def test_prune_takes_the_old_and_leaves_the_newest(opened: Opener) -> None
     assert (await read(opened(), "three", "u")).state == {"user:k": "three"}
     other = await service.create_session(app_name="a", user_id="u", session_id="one")
     assert (other.events, other.state) == ([], {"user:k": "three"})
+
+
+async def test_a_session_that_is_written_to_while_it_is_pruned_stays(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service, other = opened(), opened()
+    for name in ("one", "two"):
+        await service.append_event(await service.create_session(app_name="a", user_id="u", session_id=name), Event("A"))
+    look = service.summaries
+
+    async def look_and_be_overtaken(**names: str | None) -> list[SessionSummary]:
+        found = await look(**names)
+        monkeypatch.setattr("adknb.sessions.database.changes.time.time", lambda: found[0].last_write + 3600)
+        await other.append_event(await read(other, "one", "u"), Event("B"))
+        monkeypatch.undo()
+        return found
+
+    monkeypatch.setattr(service, "summaries", look_and_be_overtaken)
+    await service.prune(older_than=0.0)
+    assert [each.id for each in await other.list_sessions(app_name="a")] == ["one"]
 
 
 async def test_an_exported_session_comes_back_whole(opened: Opener) -> None:

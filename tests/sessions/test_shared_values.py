@@ -91,6 +91,19 @@ async def test_values_that_a_session_began_with_are_its_own_until_they_are_share
     assert (await read(opened(), "s")).state == {"user:k": "ours", "app:l": "mine"}
 
 
+async def test_a_value_that_others_removed_does_not_come_back_with_a_session_that_saw_it(opened: Opener) -> None:
+    service, other = opened(), opened()
+    theirs = await other.create_session(app_name="a", user_id="u")
+    await write(other, theirs, user_k=1, user_l=1)
+    agent = LlmAgent(name="A", output_key="a")
+    runner = Runner(agent, model=ScriptedModel({"A": ["x"]}), session_service=service, app_name="a")
+    await service.create_session(app_name="a", user_id="u", session_id="s", state={"user:k": 0})
+    run = await runner.run_async("hi", session="s", user_id="u", state={"user:k": 2})
+    assert run.start_state == {"user:k": 1, "user:l": 1}
+    await write(other, theirs, user_k=REMOVED, user_l=REMOVED)
+    assert (await read(opened(), "s")).state == {"a": "x"}
+
+
 def test_only_what_changed_is_written() -> None:
     shared = SharedValues()
     shared.refresh([("k", "[1]"), ("l", '"x"')])
@@ -110,3 +123,12 @@ def test_only_what_changed_is_written() -> None:
     assert shared.changes([], "app:") == {}
     shared.refresh([])
     assert shared.values == {}
+
+
+def test_a_value_that_is_taken_back_to_what_it_was_before_others_changed_it_is_written() -> None:
+    shared = SharedValues()
+    shared.refresh([("k", "1")])
+    assert shared.changes([], "app:") == {}
+    shared.refresh([("k", "2")])
+    shared.values["k"] = 1
+    assert shared.changes([], "app:") == {"k": "1"}
