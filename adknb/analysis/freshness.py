@@ -39,7 +39,7 @@ class Write:
 class Read:
     """One state value that a request's instruction inserted. `write` is where it came from, None for a preset one.
 
-    `age` is empty for a value of this turn, else `stale: turn 1`, or `preset`.
+    `age` is empty for a value of this turn, or of an earlier step of the same workflow, else `stale: turn 1`, or `preset`.
     """
 
     key: str
@@ -65,6 +65,7 @@ class Ledger:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.turn = run.turn + 1
+        self.since = self.turn if run.since is None else run.since + 1
         self.events: list[Event] = []
         self.step_of: dict[str, str] = {}
         self.writes: list[Write] = []
@@ -128,7 +129,7 @@ class Ledger:
     def _age(self, key: str, write: Write | None) -> str:
         if write is None:
             return PRESET
-        if write.turn == self.turn:
+        if write.turn >= self.since:
             return ""
         turn = f"turn {write.turn}" if write.turn else "before turn 1"
         return f"stale: {turn} (a temp: key that should be gone)" if key.startswith(TEMP_PREFIX) else f"stale: {turn}"
@@ -162,7 +163,7 @@ class Ledger:
         write = self.last_write(key)
         if write is None:
             return stale or PRESET
-        if write.turn == self.turn:
+        if write.turn >= self.since:
             return "fresh" if stale is None else f"fresh, read {stale}"
         return stale or f"turn {write.turn}, not read"
 
