@@ -118,6 +118,13 @@ def doubts(node: LlmNode, has_plugins: bool) -> list[str]:
             said.append(f"{field_name} ({names}) {what}")
     dynamic = [name for name in ("instruction", "global_instruction") if not isinstance(getattr(agent, name), str)]
     said.extend(f"its {name} is a function: called now, on the state of then" for name in dynamic)
+    toolsets = [
+        _name(tool) for tool in getattr(getattr(agent, "original", None), "tools", ()) if hasattr(tool, "get_tools")
+    ]
+    if toolsets:
+        said.append(
+            f"its toolset {', '.join(toolsets)} was not asked for its tools, which are not among the declarations"
+        )
     if has_plugins:
         said.append("plugins of the app may have changed its requests; they were not asked")
     return said
