@@ -60,8 +60,10 @@ STEP_OPTIONS: Final = (
     Option("--retry", "attempts in all", "NUMBER", aliases=("retry_policy", "max_attempts")),
     Option("--condition", "a function of the data that says whether the step runs", "FUNCTION", completes="callbacks"),
     Option(
-        "--fallback", "a function or agent that answers when the step has failed; --on-error fallback goes with it", "NAME",
-        completes="callbacks",
+        "--fallback",
+        "a function or agent that answers when the step has failed, with --on-error fallback; {NAME_output} reads its answer, "
+        "the agent's own key does not get it",
+        "NAME", completes="callbacks",
     ),
     Option(
         "--transformer", "a function or DataTransformer that makes of the payload what the agent is sent", "NAME",
