@@ -142,7 +142,8 @@ async def test_a_cancelled_run_ends_at_once_and_is_not_tried_again() -> None:
     assert left_behind() == set()
 
 
-def test_ctrl_c_ends_a_run_which_can_be_resumed() -> None:
+@pytest.mark.parametrize("is_in_a_cell", [False, True])
+def test_ctrl_c_ends_a_run_which_can_be_resumed(is_in_a_cell: bool) -> None:
     hits: list[str] = []
 
     def stop(payload: str) -> str:
@@ -154,8 +155,19 @@ def test_ctrl_c_ends_a_run_which_can_be_resumed() -> None:
 
     first = adds("a")
     flow = workflow(Step(name="a", agent=first), Step(name="b", agent=stop), checkpoint=True)
-    with pytest.raises(KeyboardInterrupt):
-        flow.run("in:", run_id="run-1")
+
+    def interrupted() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            flow.run("in:", run_id="run-1")
+
+    async def cell() -> set[str]:
+        interrupted()
+        return left_behind()
+
+    if is_in_a_cell:
+        assert asyncio.run(cell()) == set()
+    else:
+        interrupted()
     assert flow.last is not None
     assert flow.last.status == "interrupted"
     assert [(each.run_id, each.done, each.next_steps) for each in flow.checkpoints()] == [("run-1", ("a",), ("b",))]
