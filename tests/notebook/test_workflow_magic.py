@@ -236,6 +236,20 @@ def test_checkpoints_in_a_database_outlive_the_bench(begun: Notebook, tmp_path: 
     again.close()
 
 
+def test_a_workflow_lives_where_the_bench_does(begun: Notebook, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'bench.db'}"
+    begun.run(f"%adk use --db {url}")
+    begun.run(AGENTS)
+    begun.names["bad"] = failing("B", times=1)
+    begun.cell("%%workflow p --model bad --checkpoint\nhi")
+    assert begun.bench.workflow is not None
+    kept = SequentialWorkflow([Step(name="A", agent=str.upper)], "p", session_service=url, checkpoint=True)
+    assert [each.run_id for each in kept.checkpoints()] == [result(begun).run_id]
+    begun.run("%workflow p --model bad --resume last")
+    assert result(begun).output == "C says it"
+    assert len(kept.checkpoints()) == 0
+
+
 def test_a_cache_answers_the_same_cell_run_again(begun: Notebook, tmp_path: Path) -> None:
     cell = f"%%workflow p --cache {tmp_path / 'answers.db'}\nhi"
     begun.run(cell)
