@@ -22,12 +22,14 @@ VARIABLE = "ADKNB_TEST_POSTGRES"
 class PostgresServer:
     """A cluster in a folder, on a free port of 127.0.0.1.
 
-    It does not wait for the disk: a test kills the server and not the machine, which has what the server wrote to it.
+    It does not wait for the disk, unless `fsync` says so: a test kills the server and not the machine, which has what the
+    server wrote to it.
     """
 
-    def __init__(self, programs: Path, folder: Path) -> None:
+    def __init__(self, programs: Path, folder: Path, fsync: bool = False) -> None:
         self._programs = programs
         self._folder = folder
+        self._fsync = "on" if fsync else "off"
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self._port = free.getsockname()[1]
@@ -37,7 +39,8 @@ class PostgresServer:
 
     def start(self) -> None:
         options = (
-            f"-p {self._port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self._folder} -c fsync=off"
+            f"-p {self._port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self._folder} "
+            f"-c fsync={self._fsync}"
         )
         log = str(self._folder / "log")
         self._run("pg_ctl", "-D", str(self._folder / "data"), "-w", "-l", log, "-o", options, "start")
@@ -60,7 +63,7 @@ class PostgresServer:
 
 
 @contextmanager
-def postgres_server() -> Iterator[PostgresServer]:
+def postgres_server(fsync: bool = False) -> Iterator[PostgresServer]:
     """A server of one's own. Skips where there is no PostgreSQL."""
     pytest.importorskip("asyncpg", reason="asyncpg is not installed (extra postgres)")
     programs = _programs()
@@ -68,7 +71,7 @@ def postgres_server() -> Iterator[PostgresServer]:
         folder = Path(name)
         if os.geteuid() == 0:
             shutil.chown(folder, "postgres")
-        server = PostgresServer(programs, folder)
+        server = PostgresServer(programs, folder, fsync)
         try:
             yield server
         finally:
