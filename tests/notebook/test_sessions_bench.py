@@ -155,14 +155,17 @@ def test_a_cell_that_runs_again_in_another_kernel_replaces_its_turn(first: Bench
 
 def test_what_a_kernel_wrote_before_it_opened_the_database_wins(first: Bench, kernel: Kernel) -> None:
     first.put_agent("q", "D", "Agent D.", AgentOptions())
+    first.put_agent("p", "E", "Agent E.", AgentOptions(), cell="cell A2")
     second = kernel(opened=False)
     second.put_agent("p", "B", "Edited.", AgentOptions(key="b"), cell="cell B")
     second.put_agent("p", "A", "Agent A.", AgentOptions(key="a"), cell="cell A")
+    second.put_agent("p", "C", "By A's cell.", AgentOptions(key="c"), cell="cell A2")
     second.use(user="u")
     second.run("p", TurnRequest("in memory", session="chat"), models="echo")
     second.open(first.home.url, "n")
-    assert second.pipelines["p"].names() == ["A", "B", "C"]
+    assert second.pipelines["p"].names() == ["A", "B", "C", "E"]
     assert [version.prompt for version in second.pipelines["p"]["B"].versions] == ["B reads {a}."]
+    assert (second.pipelines["p"]["C"].prompt, second.pipelines["p"]["C"].cell) == ("By A's cell.", None)
     assert (second.pipelines["q"], second.settings.user, second.runs) == (first.pipelines["q"], "u", [])
     assert second.undo() == "what was written before the database was opened"
     assert (second.pipelines, second.settings.user) == (first.pipelines, "user")
@@ -210,7 +213,10 @@ async def test_a_session_that_an_undone_run_began_is_gone_unless_others_went_on(
     turn(other, "two")
     with pytest.raises(StaleSessionError):
         turn(first, "three")
-    assert await sessions_of(url) == ["chat"]
+    assert [run.message.text for run in first.runs] == ["one", "two"]
+    first.undo()
+    assert (first.runs, await sessions_of(url)) == ([], ["chat"])
+    assert [run.message.text for run in kernel("third").pick_up("chat").turns] == ["one", "two"]
 
 
 def test_one_run_in_another_database(first: Bench, kernel: Kernel, tmp_path: Path) -> None:
