@@ -111,6 +111,15 @@ async def test_only_those_with_an_output_are_in_the_payload() -> None:
     assert result.output == "in:"
 
 
+async def test_of_errors_that_are_gone_on_with_the_last_step_s_is_the_data_s() -> None:
+    steps = [
+        Step(name=name, agent=adds(name, ValueError(name)), reads="input", on_error="continue") for name in ("a", "b")
+    ]
+    result = await workflow(*steps, max_parallel=2).execute("in:")
+    assert [(error.step, error.message) for error in result.data.warnings] == [("a", "a"), ("b", "b")]
+    assert result.data.error == result.data.warnings[1]
+
+
 async def test_their_metadata_is_joined() -> None:
     result = await workflow(
         Step(name="a", agent=adds("a"), reads="input"), Step(name="b", agent=adds("b"), reads="input")
