@@ -70,7 +70,9 @@ async def counted(
                     unsaid += not failed
         for run in adopted.turns:
             assert all(prompts[0].is_as_sent for prompts in compare_prompts(run, ["as_written", "none"]).rows())
-            assert {request.usage for step in run.step_runs for request in step.requests} <= {Usage(7, 3)}
+            for step in run.step_runs:
+                reported = {request.usage for request in step.requests} <= {Usage(7, 3)}
+                assert reported or "the events do not tell whether its model or a callback said this" in step.notes
     assert path.read_bytes() == before
     return whole, equal, unsaid
 
