@@ -81,10 +81,13 @@ def test_the_line_magic_that_ipython_offers_says_what_is_missing(begun: Notebook
     )
 
 
-@pytest.mark.parametrize("magic", ["%%step B", "%%agents p"])
-def test_a_cell_without_a_body_where_there_is_no_line_magic(begun: Notebook, magic: str) -> None:
+@pytest.mark.parametrize(
+    ("magic", "meant"), [("%%step B", " Did you mean the line magic %step (single %)?"), ("%%agents p", "")]
+)
+def test_a_cell_without_a_body_is_refused_by_ipython(begun: Notebook, magic: str, meant: str) -> None:
     before = begun.state()
-    assert begun.cell(magic).text == f"UsageError: {magic.split()[0]} is a cell magic, but the cell body is empty.\n"
+    said = f"UsageError: {magic.split()[0]} is a cell magic, but the cell body is empty.{meant}\n"
+    assert begun.cell(magic).text == said
     assert begun.state() == before
 
 
