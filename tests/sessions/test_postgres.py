@@ -60,7 +60,7 @@ async def test_what_was_stored_before_the_connection_was_lost_is_not_stored_twic
     event = Event("A", Content.model("once"), EventActions({"user:k": 1}))
     write = service._database.write
 
-    async def lose_the_answer(work: object, after: object = None) -> None:
+    async def lose_the_answer(work: object, after: object = None, committed: object = None) -> None:
         await write(work)  # type: ignore[arg-type]
         raise SessionStoreError("the answer was lost")
 

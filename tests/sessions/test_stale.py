@@ -183,3 +183,13 @@ async def test_a_session_that_is_read_while_it_is_written_to_stays_the_same_obje
         _, found, again = await asyncio.gather(service.append_event(session, says("x")), read(service), read(service))
         assert found is again is session
     assert len(session.events) == 10
+
+
+async def test_tasks_may_append_to_one_session_object_at_once(opened: Opener) -> None:
+    service = opened()
+    session = await service.create_session(app_name="a", user_id="u", session_id="s")
+    await asyncio.gather(*(service.append_events(session, [says(f"{n}a"), says(f"{n}b")]) for n in range(5)))
+    expected = [f"{n}{letter}" for n in range(5) for letter in "ab"]
+    assert [event.text for event in session.events] == expected
+    assert [event.text for event in (await read(opened())).events] == expected
+    assert (service.conflicts, session.state) == (0, {"said": "4b"})

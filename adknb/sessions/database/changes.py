@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import Connection
+
 from adknb.core.errors import RunStateError, StateValueError
 from adknb.core.events import Event
 from adknb.core.run import Run, Session, Turn
@@ -67,9 +69,16 @@ class Change:
     app: SharedValues
     user: SharedValues
 
+    def store(self, connection: Connection) -> None:
+        """In the database's thread. Where the log ends is asked now: another task may have written since the change was made."""
+        self.write.execute(connection, self.kept.seq)
+
+    def note_claimed(self) -> None:
+        """In the database's thread, before anything else is stored."""
+        self.kept.seq += len(self.write.log)
+
     def note_stored(self) -> None:
         kept = self.kept
-        kept.seq += len(self.write.log)
         kept.chain = self.chain
         kept.under_way = self.under_way
         for run, changes in self.documents:
@@ -85,7 +94,7 @@ def change_of(
 ) -> Change:
     """The events, and what else changed in the session: its turns, their runs, shared values that were taken back."""
     app, user = shared
-    write = Write(kept.number, session.id, session.app_name, session.user_id, writer, kept.seq)
+    write = Write(kept.number, session.id, session.app_name, session.user_id, writer)
     if session.is_copy:
         change = Change(write, kept, kept.chain, kept.under_way, [], app, user)
         _add_runs(change, [turn.run for turn in session.chain if turn.run.session is session], None, ())
@@ -128,9 +137,7 @@ def _log(session: Session, kept: Kept, events: Sequence[Event], chain: list[Turn
     turns = None if kept.chain == chain else turn_change(kept.chain, chain)
     if turns is not None and not texts:
         texts = [None]
-    rows: list[Row] = [
-        {**common, "seq": seq, "event": text, "turns": None} for seq, text in enumerate(texts, kept.seq + 1)
-    ]
+    rows: list[Row] = [{**common, "event": text, "turns": None} for text in texts]
     if turns is not None:
         rows[0]["turns"] = as_json(turns.to_dict())
     return rows

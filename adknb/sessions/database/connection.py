@@ -36,16 +36,22 @@ class Database:
         self._turn = asyncio.Lock()
         self._link: Link | None = None
 
-    async def write(self, work: Callable[[Connection], T], after: Callable[[T], object] | None = None) -> T:
+    async def write(
+        self,
+        work: Callable[[Connection], T],
+        after: Callable[[T], object] | None = None,
+        committed: Callable[[], object] | None = None,
+    ) -> T:
         """Do `work` in a transaction and then, when it is durable, `after` with its result.
 
-        A caller that is cancelled meanwhile gets its cancellation after both are done.
+        A caller that is cancelled meanwhile gets its cancellation after both are done. `committed` is called before other
+        work begins, in the thread of the database.
         """
-        return await self._do(work, False, after)
+        return await self._do(self._transaction(work, False, committed), after)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """The result of `work`, which sees the database at one moment."""
-        return await self._do(work, True, None)
+        return await self._do(self._transaction(work, True), None)
 
     async def aclose(self) -> None:
         """Finish what is under way and close the connection; nothing can be done any more then."""
@@ -61,8 +67,8 @@ class Database:
             future.result()
             self._end_thread()
 
-    async def _do(self, work: Callable[[Connection], T], is_read: bool, after: Callable[[T], object] | None) -> T:
-        future = self._submit(self._transaction(work, is_read))
+    async def _do(self, transaction: Coroutine[Any, Any, T], after: Callable[[T], object] | None) -> T:
+        future = self._submit(transaction)
         cancelled = await finished(future)
         if cancelled is not None and future.exception() is not None:
             raise cancelled from future.exception()
@@ -104,18 +110,26 @@ class Database:
         async with self._turn:
             await self._disconnect()
 
-    async def _transaction(self, work: Callable[[Connection], T], is_read: bool) -> T:
+    async def _transaction(
+        self, work: Callable[[Connection], T], is_read: bool, committed: Callable[[], object] | None = None
+    ) -> T:
         async with self._turn:
-            was_open = self._link is not None
-            try:
-                return await self._attempt(work, is_read)
-            except (SQLAlchemyError, OSError) as error:
-                if not (was_open and self._link is None):
-                    raise as_store_error(error, self.address) from error
-            try:  # the connection was lost, perhaps long ago: once more on a new one
-                return await self._attempt(work, is_read)
-            except (SQLAlchemyError, OSError) as error:
+            result = await self._persistently(work, is_read)
+            if committed is not None:
+                committed()
+            return result
+
+    async def _persistently(self, work: Callable[[Connection], T], is_read: bool) -> T:
+        was_open = self._link is not None
+        try:
+            return await self._attempt(work, is_read)
+        except (SQLAlchemyError, OSError) as error:
+            if not (was_open and self._link is None):
                 raise as_store_error(error, self.address) from error
+        try:  # the connection was lost, perhaps long ago: once more on a new one
+            return await self._attempt(work, is_read)
+        except (SQLAlchemyError, OSError) as error:
+            raise as_store_error(error, self.address) from error
 
     async def _attempt(self, work: Callable[[Connection], T], is_read: bool) -> T:
         if self._link is None:

@@ -232,7 +232,7 @@ class DatabaseSessionService:
     async def _store(self, change: Change, after: Callable[[], None]) -> None:
         def store(connection: Connection) -> None:
             try:
-                change.write.execute(connection)
+                change.store(connection)
             except StaleSessionError:
                 self.conflicts += 1
                 raise
@@ -241,7 +241,7 @@ class DatabaseSessionService:
             after()
             change.note_stored()
 
-        await self._database.write(store, stored)
+        await self._database.write(store, stored, change.note_claimed)
 
     def _keep(self, identity: Identity, session: Session, kept: Kept) -> Session:
         session.kept = kept

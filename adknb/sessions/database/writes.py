@@ -20,14 +20,13 @@ _INSERT: Final = insert(LOG)
 
 @dataclass(slots=True)
 class Write:
-    """The rows of one transaction. `log` claims the next places in the session's log, from `seq` + 1 on."""
+    """The rows of one transaction. `log` claims the next places in the session's log."""
 
     session: int
     session_id: str
     app: str
     user: str
     writer: str
-    seq: int
     log: list[Row] = field(default_factory=list)
     runs: list[Row] = field(default_factory=list)
     parts: list[Row] = field(default_factory=list)
@@ -41,8 +40,11 @@ class Write:
             self.log or self.runs or self.parts or self.blobs or self.app_values or self.user_values or self.notes
         )
 
-    def execute(self, connection: Connection) -> None:
-        """Raises `StaleSessionError` when somebody else wrote to the session, or deleted it."""
+    def execute(self, connection: Connection, last: int) -> None:
+        """Store the rows, those of the log after the place `last`. Raises `StaleSessionError` when somebody else wrote to the
+        session, or deleted it."""
+        for seq, row in enumerate(self.log, last + 1):
+            row["seq"] = seq
         if self.log and not self._claim(connection):
             return
         insert_missing(connection, BLOBS, self.blobs)
