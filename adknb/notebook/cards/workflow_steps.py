@@ -9,7 +9,7 @@ from typing import Final
 
 from adknb.core.escape import escape, one_line
 from adknb.notebook.cards import text
-from adknb.notebook.cards.html import LINE, block, chip, cut, div, table
+from adknb.notebook.cards.html import block, chip, cut, div, table
 from adknb.notebook.cards.words import duration
 from adknb.notebook.workflow_picture import timeline_svg
 from adknb.notebook.workflow_timeline import Kind, Stretch, Timeline
@@ -21,6 +21,8 @@ OUTCOMES: Final[dict[Kind, tuple[str, str]]] = {
     "stopped": ("stopped", "bad"), "note": ("refused", "bad"),
 }  # fmt: skip
 """What became of a step, in a word and its kind of chip, by its last stretch that is no note."""
+LABEL: Final = 140
+"""Characters of a stretch's line where a click shows all."""
 SAID: Final = 2_000
 """Characters with which the picture is described to who does not see it."""
 _COLUMNS: Final = (
@@ -96,5 +98,5 @@ def _happened(stretch: Stretch) -> str:
     behind = "".join(div(name, "adknb-dim") + block(said) for name, said in texts if said is not None)
     if not behind:
         return div(stretch.label, "")
-    line = escape(one_line(stretch.label, LINE))
+    line = escape(one_line(stretch.label, LABEL))
     return f'<details><summary>{line}</summary><div class="adknb-inside">{behind}</div></details>'
