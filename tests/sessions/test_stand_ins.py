@@ -36,7 +36,7 @@ class Size(enum.Enum):
     LARGE = "l"
 
 
-def order(size: Size, count: int = 3, extras: list[str] | None = None, note: str = "none") -> dict[str, Any]:
+def order(size: Size, count: int = 3, more: int = 0, extras: list[str] | None = None, note: str = "") -> dict[str, Any]:
     """Order something."""
     return {"ordered": count}
 
