@@ -116,6 +116,19 @@ async def test_what_failed_attempts_asked_counts_for_later_replies_of_a_scripted
     assert result.session.turns[1].asked == {"a": 2}
 
 
+async def test_failed_attempts_of_a_later_step_count_too() -> None:
+    agent = LlmAgent(name="a")
+    down = ConnectionError("refused")
+    three = RetryPolicy(max_attempts=3, backoff=lambda attempt: 0.0)
+    flow = SequentialWorkflow(
+        [Step(name="first", agent=agent), Step(name="second", agent=agent, retry_policy=three), Step(name="third", agent=agent)],
+        model=ScriptedModel(["one", down, down, "two", "three"]),
+    )  # fmt: skip
+    result = await flow.execute("in")
+    assert [outcome.payload for outcome in result.outcomes] == ["one", "two", "three"]
+    assert [run.asked for run in result.session.turns] == [{}, {"a": 3}, {"a": 4}]
+
+
 async def test_temp_keys_end_with_their_step() -> None:
     def writes(context: CallbackContext) -> None:
         context.state["temp:x"] = 1
