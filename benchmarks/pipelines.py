@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, TypedDic
 
 if TYPE_CHECKING:
     from adknb import Run
+    from adknb.core.protocols import SessionService
 
 MESSAGE = "I was charged twice for September."
 
@@ -83,9 +84,11 @@ def chain(length: int) -> list[Step]:
 
 
 class Adknb:
-    """adknb's Runner; each turn leaves a Run with every request in it."""
+    """adknb's Runner; each turn leaves a Run with every request in it, which a `session_service` keeps."""
 
-    def __init__(self, steps: list[Step], include: str = "default") -> None:
+    def __init__(
+        self, steps: list[Step], include: str = "default", session_service: SessionService | None = None
+    ) -> None:
         from adknb import LlmAgent, RunConfig, Runner, ScriptedModel, SequentialAgent
 
         agents = [
@@ -99,7 +102,8 @@ class Adknb:
             for step in steps
         ]
         model = ScriptedModel({step.name: [step.reply] for step in steps})
-        self.runner = Runner(SequentialAgent(name="pipeline", sub_agents=agents), model=model)
+        root = SequentialAgent(name="pipeline", sub_agents=agents)
+        self.runner = Runner(root, model=model, session_service=session_service)
         self.config = RunConfig(max_llm_calls=0)
 
     async def run(self) -> Run:
@@ -130,15 +134,16 @@ class AdknbCell(Adknb):
 class GoogleAdk:
     """google-adk's LlmAgents under its in-memory runner, in a SequentialAgent or in the Workflow that is to follow it.
 
-    The Workflow gives each step the reply before it instead of the history. A turn deletes its session, as adknb drops it.
+    The Workflow gives each step the reply before it instead of the history. A turn deletes its session, as adknb drops it;
+    a `session_service` keeps it.
     """
 
-    def __init__(self, steps: list[Step], workflow: bool = False) -> None:
+    def __init__(self, steps: list[Step], workflow: bool = False, session_service: Any = None) -> None:
         from google.adk import Workflow
         from google.adk.agents import LlmAgent, SequentialAgent
         from google.adk.agents.run_config import RunConfig
         from google.adk.models import BaseLlm, LlmRequest, LlmResponse
-        from google.adk.runners import InMemoryRunner
+        from google.adk.runners import InMemoryRunner, Runner
         from google.genai import types
 
         logging.getLogger("google_adk").setLevel(logging.ERROR)  # it warns of each reply that reports no tokens
@@ -167,7 +172,13 @@ class GoogleAdk:
         if workflow:
             self._runner = InMemoryRunner(node=Workflow(name="pipeline", edges=[("START", *agents)]))
         else:
-            self._runner = InMemoryRunner(agent=SequentialAgent(name="pipeline", sub_agents=agents))
+            root = SequentialAgent(name="pipeline", sub_agents=agents)
+            self._runner = (
+                InMemoryRunner(agent=root)
+                if session_service is None
+                else Runner(app_name="bench", agent=root, session_service=session_service)
+            )
+        self._keeps = session_service is not None
         self._received = received
         self._config = RunConfig(max_llm_calls=0)
         self._message = types.UserContent(MESSAGE)
@@ -180,7 +191,8 @@ class GoogleAdk:
             user_id="user", session_id=session.id, new_message=self._message, run_config=self._config
         ):
             continue
-        await service.delete_session(app_name=app_name, user_id="user", session_id=session.id)
+        if not self._keeps:
+            await service.delete_session(app_name=app_name, user_id="user", session_id=session.id)
 
     async def sent(self) -> list[Sent]:
         await self.turn()
