@@ -252,3 +252,23 @@ def test_tab_offers_the_sessions(kept: Notebook) -> None:
     kept.run("%adk use --db sqlite:///tickets.db --notebook other")
     for line in ("%adk sessions ch", "%adk sessions --delete ch", "%%pipeline p --session ch"):
         assert complete(kept.bench, VERBS, line) == ("ch", ["chat"])
+
+
+def test_portability_takes_the_notebook_s_functions_for_a_run_that_was_read(kept: Notebook) -> None:
+    functions = "def guard(callback_context): return None\ndef look(city: str) -> dict:\n    'Looks.'\n    return {}"
+    kept.run(functions)
+    kept.run("%%agent T --pipeline t --key t --before-agent guard --tools look\nAgent T.", "T")
+    kept.run("%%agent U --key u\nAgent U reads {t}.", "U")
+    kept.run("%%pipeline t\nhi")
+    before = kept.run("%adk portability").value.to_frame()
+    assert len(before) > 0
+    kept.bench._homes.clear()  # as in another process: nothing of the sessions is in memory
+    kept.run("%adk use --db sqlite:///tickets.db")
+    assert "<stored function guard>" in repr(kept.last.root)
+    assert kept.run("%adk portability").value.to_frame().equals(before)
+    kept.run("del guard, look")
+    kept.run("True")  # T is no variable any more, once the next cell runs
+    assert kept.fail("%adk portability") == (
+        f"RunStateError: run {kept.last.id} was read from a database, where functions are kept by name only, and the notebook "
+        "defines no guard, look. Run the cells that define them first."
+    )

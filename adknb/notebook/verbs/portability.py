@@ -9,6 +9,7 @@ from adknb.compare.portability import ADKS, Portability, portability as run_unde
 from adknb.core.run import Run
 from adknb.notebook.bench import Bench
 from adknb.notebook.command import Argument, Command, Option, UsageError
+from adknb.notebook.sessions_revived import revived
 
 _INPUT: Final = Option(
     "--input", "a variable with messages, conversations or runs: the model is asked once for each", "VAR",
@@ -31,7 +32,7 @@ def portability(bench: Bench, options: Namespace) -> Portability:
     if options.input is None:
         run = bench.record(options.run, options.pipeline, trials=False).run
         with bench.busy():
-            return run_under_each(run.root, run, rules=_rules(options, run.rules), explain=explain)
+            return run_under_each(revived(run, bench.namespace), run, rules=_rules(options, run.rules), explain=explain)
     root, inputs = bench.root(options.pipeline), _inputs(bench, options.input)
     with bench.busy():
         return run_under_each(
