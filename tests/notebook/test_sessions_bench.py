@@ -227,6 +227,9 @@ def test_one_run_in_another_database(first: Bench, kernel: Kernel, tmp_path: Pat
     assert (again.session is run.session, again.turn) == (True, 1)
     first.rewind("B")
     assert (first.runs[-1].status, first.runs[-1].session) == ("paused", run.session)
+    assert first.run("p", "hi", db=first.home.url) is first.last
+    assert first.records[-1].is_at_home
+    first.undo()
     in_memory = first.run("p", "hi", db="memory")
     assert first.step("A", in_memory.id).session is in_memory.session
     second = kernel()
