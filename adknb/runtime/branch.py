@@ -77,7 +77,7 @@ async def rerun(
 ) -> Invocation:
     """The whole turn again, with the same or another message, and the same limits unless others are given."""
     check_start_state(state, engine.rules)
-    place = turns.same_turn(run)
+    place = turns.same_turn(run, run.session)
     new = engine.new_run(run.session, message, place if config is None else {**place, "config": config})
     turns.claim(new)
     before = (list(run.session.chain), dict(run.session.state))
@@ -105,7 +105,7 @@ def _branch(
     With `trial` it lives on a copy of the session, which stays as it is.
     """
     session: Session = turns.detached(run) if trial else run.session
-    new = engine.new_run(session, run.message, turns.same_turn(run))
+    new = engine.new_run(session, run.message, turns.same_turn(run, session))
     turns.claim(new)
     kept = {event.id for entry in entries for event in entry.events}
     new.turn_events = [event for event in run.turn_events if event is run.turn_events[0] or event.id in kept]

@@ -39,9 +39,13 @@ def restore_state(session: Session, state: Mapping[str, Any]) -> None:
 
 def discard_temp(session: Session, kept: Mapping[str, Any]) -> None:
     """End of a turn: `temp:` keys are gone (`BaseSessionService`'s contract), but those of `kept` are as they are there."""
-    for key in [key for key in session.state if key.startswith(TEMP_PREFIX)]:
-        del session.state[key]
-    session.state.update((key, copied(value)) for key, value in kept.items() if key.startswith(TEMP_PREFIX))
+    _discard_temp(session.state, kept)
+
+
+def _discard_temp(state: dict[str, Any], kept: Mapping[str, Any]) -> None:
+    for key in [key for key in state if key.startswith(TEMP_PREFIX)]:
+        del state[key]
+    state.update((key, copied(value)) for key, value in kept.items() if key.startswith(TEMP_PREFIX))
 
 
 def strip_temp(event: Event, state: Mapping[str, Any]) -> None:
@@ -79,12 +83,44 @@ def new_turn(session: Session) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def same_turn(run: Run) -> dict[str, Any]:
-    """The fields of a Run that takes the place of `run` in its turn."""
-    return {
+def same_turn(run: Run, session: Session) -> dict[str, Any]:
+    """The fields of a Run that takes the place of `run` in its turn of `session`.
+
+    It starts from what the turns before leave now: one of them may have been run again since.
+    """
+    place = {
         "turn": run.turn, "previous": run.previous, "lead": run.lead, "start": run.start,
         "start_state": run.start_state, "asked": run.asked, "config": run.config, "parent": run,
     }  # fmt: skip
+    if session.is_copy or _is_after(run, session.chain[: run.turn]):
+        return place
+    previous = session.chain[run.turn - 1]
+    return {
+        **place, "previous": previous, "asked": count_requests(previous.run.asked, previous.run.step_runs),
+        "start_state": fold(_state_after(session.chain[: run.turn]), run.lead),
+    }  # fmt: skip
+
+
+def _is_after(run: Run, before: Sequence[Turn]) -> bool:
+    """Whether the run came after exactly these turns."""
+    turn = run.previous
+    for expected in reversed(before):
+        if turn is None or turn.run is not expected.run:
+            return False
+        turn = turn.previous
+    return turn is None
+
+
+def _state_after(chain: Sequence[Turn]) -> dict[str, Any]:
+    """The state that these turns leave, of which later ones may come from before an earlier one was run again."""
+    state: dict[str, Any] = {}
+    for number, turn in enumerate(chain):
+        run = turn.run
+        start = run.start_state if _is_after(run, chain[:number]) else fold(state, turn.lead)
+        state = fold(start, run.turn_events)
+        if run.temp_keys != "keep":
+            _discard_temp(state, start if run.temp_keys == "restore" else {})
+    return state
 
 
 def count_requests(before: Mapping[str, int], steps: Iterable[StepRun]) -> dict[str, int]:

@@ -325,6 +325,28 @@ def test_a_turn_run_again_takes_back_only_what_its_own_session_shared() -> None:
     assert sessions.shared_values().user == {("adknb", "user"): {"mine": "a2", "theirs": "b1"}}
 
 
+def test_a_stale_turn_run_again_starts_from_the_state_that_the_turns_before_leave_now() -> None:
+    replies = ScriptedModel(
+        {"A": ["a1", "a2", "a1 again", "a2 again"], "B": ["b1", "b2", "b1 again", "b2 again", "b3"]}
+    )
+    writer = LlmAgent(name="A", instruction="Before: {a?}", output_key="a")
+    reader = LlmAgent(name="B", instruction="Now: {a}, before: {b?}", output_key="b")
+    runner = Runner(SequentialAgent(name="p", sub_agents=[writer, reader]), model=replies)
+    first = runner.run("one", state={"temp:once": "gone"})
+    second = runner.run("two", session=first.session)
+    again = runner.rerun(first, "uno")
+    assert (again.start_state, second.start_state) == ({"temp:once": "gone"}, {"a": "a1", "b": "b1"})
+    replaced = runner.rerun(second)
+    left = {"a": again.step("A").output, "b": again.step("B").output}
+    assert replaced.start_state == left
+    assert [turn.run for turn in (replaced.previous,) if turn] == [again]
+    assert replaced.step("A").requests[0].sent.system[1].text == left["a"]
+    assert first.session.state == {"a": replaced.step("A").output, "b": replaced.step("B").output}
+    assert [run.stale for run in first.session.turns] == [False, False]
+    from_b = runner.run_from(replaced, "B")  # nothing before it changed: as it was
+    assert from_b.start_state is replaced.start_state
+
+
 def test_an_older_run_of_a_later_turn_comes_after_the_first_turn_as_it_is_now() -> None:
     runner = Runner(pipeline(), model=model())
     first = runner.run("one")
