@@ -130,7 +130,8 @@ class SequentialWorkflow:
         """Run the steps on `input`, a payload; in a script and in a notebook cell alike.
 
         `context` holds values to start with. Raises `StepFailedError` when a step fails and its action is no other, and
-        `WorkflowTimeoutError`, both with the `result` so far; after Ctrl-C that is `last`.
+        `WorkflowTimeoutError`, both with the `result` so far; after Ctrl-C that is `last`. Before anything is asked it
+        raises `WriteConflictError` for steps that cannot run together, and `ModelError` for a model that is not there.
         """
         return run_sync(lambda: self.execute(input, context, user_id=user_id, run_id=run_id))
 
@@ -288,6 +289,9 @@ class SequentialWorkflow:
         step = self.steps[index]
         agent = self._asking.agent(step.agent, step.name, step.model)
         fallback = None if step.fallback is None else self._asking.agent(step.fallback, step.name, None)
+        for each in (agent, fallback):
+            if each is not None:
+                each.runner.check_models()  # a model that is missing is said before the steps before it cost anything
         return Performer(index, step, agent, fallback)
 
     @cached_property
@@ -337,6 +341,11 @@ def _check(workflow: SequentialWorkflow) -> None:
         taken[step.output_key] = step.name
     if workflow.policies.max_parallel < 1:
         raise SpecError(f"max_parallel is 1 or more steps at once, not {workflow.policies.max_parallel!r}")
+    for link in workflow.policies.middleware:
+        if not callable(link):
+            raise SpecError(f"{link!r} is no middleware: an async function of (request, call_next) is needed")
+    if not isinstance(workflow.token_budget, TokenBudget):
+        TokenBudget(workflow.token_budget)
     timeout = workflow.policies.timeout
     if timeout is not None and not timeout > 0:
         raise SpecError(f"timeout is seconds above 0, or None for no limit; not {timeout!r}")

@@ -173,6 +173,14 @@ async def test_no_run_is_known_of_a_step_that_was_not_asked() -> None:
         result.outcome_of("x")
 
 
+async def test_a_model_that_is_not_there_is_said_before_anything_is_asked() -> None:
+    first = adds("a")
+    flow = workflow(Step(name="a", agent=first), Step(name="b", agent=LlmAgent(name="b")))
+    with pytest.raises(ModelError, match="agent 'b' has no model"):
+        await flow.execute("in")
+    assert first.seen == []
+
+
 def test_what_is_no_agent_is_said_before_the_run() -> None:
     class Odd:
         name = "odd"

@@ -224,7 +224,7 @@ async def resumed(steps: list[Step], despite_changes: bool = False, **settings: 
     ("change", "aspect"),
     [
         ({"agent": changed}, "agent"),
-        ({"agent": LlmAgent(name="a", instruction="new")}, "agent"),
+        ({"agent": LlmAgent(name="a", instruction="new", model="echo")}, "agent"),
         ({"transformer": changed}, "transformer"),
         ({"condition": bool}, "condition"),
         ({"context_updates": {"k": 1}}, "context_updates"),

@@ -243,6 +243,8 @@ def test_a_wrong_step_says_what_is_wrong(wrong: dict[str, Any], words: str) -> N
         ([], {}, "workflow 'workflow' has no steps. Give it some: steps=[Step(name=…, agent=…)]"),
         (["a-b", "a_b"], {}, "workflow 'workflow': steps 'a-b' and 'a_b' would both write 'a_b_output'. Rename one."),
         (["a", "a"], {}, "workflow 'workflow': steps 'a' and 'a' would both write 'a_output'. Rename one."),
+        (["a"], {"middleware": [5]}, "5 is no middleware: an async function of (request, call_next) is needed"),
+        (["a"], {"token_budget": -1}, "tokens are counted in whole numbers from 0, not -1"),
         (["a"], {"max_parallel": 0}, "max_parallel is 1 or more steps at once, not 0"),
         (["a"], {"timeout": 0}, "timeout is seconds above 0, or None for no limit; not 0"),
     ],

@@ -11,7 +11,7 @@ from adknb.core.specs import LlmAgent
 from adknb.models.scripted import ScriptedModel
 from adknb.runtime.callbacks import CallbackContext
 from adknb.workflow.data import PipelineData
-from adknb.workflow.errors import WriteConflictError
+from adknb.workflow.errors import StepFailedError, WriteConflictError
 from adknb.workflow.step import Step
 from adknb.workflow.workflow import SequentialWorkflow
 from tests.workflow.flows import adds, left_behind, workflow
@@ -109,6 +109,22 @@ async def test_only_those_with_an_output_are_in_the_payload() -> None:
     assert result.output == {"a": "in:a"}
     result = await workflow(skipped, skipped.model_copy(update={"name": "c"})).execute("in:")
     assert result.output == "in:"
+
+
+async def test_of_several_that_fail_the_first_in_the_workflow_s_order_is_told() -> None:
+    second_failed = anyio.Event()
+
+    async def late(payload: str) -> str:
+        await second_failed.wait()
+        raise ValueError("late")
+
+    async def early(payload: str) -> str:
+        second_failed.set()
+        raise ValueError("early")
+
+    steps = [Step(name="a", agent=late, reads="input"), Step(name="b", agent=early, reads="input")]
+    with pytest.raises(StepFailedError, match=r"^step 1 \(a\) failed: ValueError: late$"):
+        await workflow(*steps, max_parallel=2).execute("in")
 
 
 async def test_of_errors_that_are_gone_on_with_the_last_step_s_is_the_data_s() -> None:
