@@ -6,12 +6,15 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from adknb import LlmRequest, ScriptedModel
 from adknb.notebook.complete import complete
 from adknb.notebook.verbs import VERBS
 from tests.notebook.notebook import Notebook
+from tests.runtime.asking import ASK, asks
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +50,25 @@ def test_use_says_where_sessions_live_and_how_durable(kept: Notebook, folder: Pa
     assert "notebook a.ipynb: 0 runs" in words(kept.run("%adk use --db sqlite:///tickets.db --notebook a.ipynb").text)
 
 
+def test_use_says_when_a_database_is_gone_with_the_kernel(notebook: Notebook) -> None:
+    said = words(notebook.run("%adk use --db sqlite://").text)
+    assert "sessions in the database in memory, gone with the kernel" in said
+    notebook.run("%adk use --db memory")
+
+
+def test_a_bench_survives_the_file_that_was_deleted(kept: Notebook, folder: Path) -> None:
+    (folder / "tickets.db").unlink()
+    assert "the file was deleted, moved or replaced" in kept.run("%%pipeline p --session chat\nthree").text
+    said = kept.run("%adk undo").text
+    assert "the database has nothing of notebook 'default' any more" in said
+    assert "Put the file back" in said
+    assert len(kept.bench.runs) == 2
+    kept.run("%adk use --db sqlite:///tickets.db")
+    assert kept.run("%adk pipelines").result[["pipeline", "runs"]].to_dict("records") == [{"pipeline": "p", "runs": 0}]
+    kept.run("%%pipeline p --session chat\nfour")
+    assert kept.last.status == "completed"
+
+
 @pytest.mark.parametrize(
     ("variable", "environment", "name"),
     [(None, None, "default"), (None, "/work/t.ipynb", "t.ipynb"), ("/v/s.ipynb", "/work/t.ipynb", "s.ipynb")],
@@ -80,6 +102,24 @@ def test_the_sessions_as_a_table(kept: Notebook) -> None:
     assert list(kept.run("%adk sessions").value["on_bench"]) == [False, False, False]
     html = kept.run("%adk sessions").value._repr_mimebundle_()["text/html"]
     assert ("&lt;b&gt;u&lt;/b&gt;" in html, "<b>u" in html) == (True, False)
+
+
+def test_what_waits_is_answered_from_another_kernel(kept: Notebook) -> None:
+    def say(request: LlmRequest) -> Any:
+        return asks(id="call-1") if request.agent == "Q" and request.ordinal == 0 else f"{request.agent} is done"
+
+    kept.names["ask"], kept.names["asker"] = ASK, ScriptedModel(say)
+    kept.run("%adk use --model asker")
+    kept.run("%%agent Q --pipeline q --tools ask\nQ", "Q")
+    kept.run("%%pipeline q --session asking --resumable\ngo")
+    kept.bench._homes.clear()  # as in another process
+    kept.run("%adk use --db sqlite:///tickets.db")
+    row = kept.run("%adk sessions").value.set_index("session").loc["asking"]
+    assert (row["status"], row["waits_for"]) == ("waiting", "Q: ok?")
+    kept.run("%adk answer yes --session asking")
+    assert (kept.last.output, kept.last.turn) == ("Q is done", 1)
+    row = kept.run("%adk sessions").value.set_index("session").loc["asking"]
+    assert (row["status"], row["waits_for"]) == ("completed", "")
 
 
 def test_in_memory_the_named_sessions_are_listed(notebook: Notebook) -> None:
