@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -45,6 +47,10 @@ class Write:
         session, or deleted it."""
         for seq, row in enumerate(self.log, last + 1):
             row["seq"] = seq
+        if self._is_one_row() and connection.dialect.name == "postgresql":
+            with _without_transaction(connection):
+                self._claim(connection)
+            return
         if self.log and not self._claim(connection):
             return
         insert_missing(connection, BLOBS, self.blobs)
@@ -54,6 +60,10 @@ class Write:
         _change(connection, APP_VALUES, self.app_values, app)
         _change(connection, USER_VALUES, self.user_values, {**app, "user": as_column(self.user)})
         upsert(connection, NOTES, self.notes)
+
+    def _is_one_row(self) -> bool:
+        others = (self.runs, self.parts, self.blobs, self.app_values, self.user_values, self.notes)
+        return len(self.log) == 1 and not any(others)
 
     def _claim(self, connection: Connection) -> bool:
         """False when this very write is there already: it was stored, but the connection was lost before we heard it."""
@@ -87,6 +97,18 @@ class Write:
             f"session {self.session_id!r} was written to by {other} since it was read here, by {self.writer}. Nothing was "
             "stored: read it again (get_session), and go on from what stands there now."
         )
+
+
+@contextmanager
+def _without_transaction(connection: Connection) -> Iterator[None]:
+    """A statement by itself is all or nothing too, and BEGIN and COMMIT would each wait for the server."""
+    connection.execution_options(isolation_level="AUTOCOMMIT")
+    try:
+        yield
+    finally:
+        connection.rollback()
+        if not connection.invalidated:  # else it would be opened again for this
+            connection.execution_options(isolation_level=connection.default_isolation_level)
 
 
 def _change(connection: Connection, table: Table, changes: Changes, owner: dict[str, str]) -> None:
