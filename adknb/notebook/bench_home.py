@@ -35,6 +35,7 @@ class Home:
 
     notes: BenchNotes | None = None
     url = shown = MEMORY
+    is_durable = False
 
     def __init__(self) -> None:
         self.sessions: dict[str, Session] = {}
@@ -83,7 +84,8 @@ class DatabaseHome(Home):
         super().__init__()
         self.url = url
         self.store: DatabaseSessionService = DatabaseSessionService(url)
-        self.shown = address(url).shown
+        place = address(url)
+        self.shown, self.is_durable = place.shown, not place.is_in_memory
         self.notes = BenchNotes(self.store, notebook, namespace)
         self._noted = NotedSessions(self.store, self.notes)
 

@@ -76,9 +76,21 @@ class BenchLog:
         """The document that the last change left; empty before the first."""
         return self._changes[-1].after if self._changes else {}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of this notebook is kept."""
+        return self._head is None
+
     async def check(self) -> None:
-        """Raise `StaleSessionError` when another kernel has written changes of this notebook since."""
+        """Raise `StaleSessionError` when another kernel has written changes of this notebook since, `SessionStoreError` when
+        there is nothing of it any more."""
         head = await self._newest()
+        if head is None and self._head is not None:
+            raise SessionStoreError(
+                f"the database has nothing of notebook {self.notebook!r} any more: its file was deleted or replaced. Nothing of "
+                "this cell was done, and the bench is as it was. Put the file back; or name the database again (%adk use --db "
+                "URL) and pipelines and settings are written into what is there now, without the runs."
+            )
         if head != self._head:
             raise StaleSessionError(
                 f"another kernel has changed the bench of notebook {self.notebook!r} since: {head['writer']}; this is "

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from adknb.core.errors import SpecError
 from adknb.core.run import Session
 from adknb.notebook import writing
 from adknb.notebook.bench_changes import ChangingBench
@@ -53,7 +52,7 @@ class OpeningBench(ChangingBench):
             except BaseException:
                 self._notebook = before
                 raise
-        if home is not left:
+        if home is not left or (home.notes is not None and home.notes.log.is_empty):
             self._bring_along(pipelines, settings, current)
         return remarks
 
@@ -64,7 +63,7 @@ class OpeningBench(ChangingBench):
             for field in fields(Settings)
             if (value := getattr(settings, field.name)) != getattr(plain, field.name)
         }
-        merged = _merged(self.pipelines, pipelines)
+        merged = dict(writing.merged(self.pipelines, pipelines))
         changed = replace(self.settings, **said)
         if (merged, changed) == (self.pipelines, self.settings):
             self.current = current or self.current
@@ -118,16 +117,3 @@ class OpeningBench(ChangingBench):
         """The change that was noted last did not come about."""
         if self._home.notes is not None:
             run_sync(self._home.notes.log.take_back)
-
-
-def _merged(kept: Mapping[str, Pipeline], written: Mapping[str, Pipeline]) -> dict[str, Pipeline]:
-    """The pipelines that are kept, with the agents that were written since in their places."""
-    merged = dict(kept)
-    for pipeline in written.values():
-        for agent in pipeline.agents:
-            arguments = (pipeline.name, agent.name, agent.prompt, agent.options)
-            try:
-                merged = dict(writing.with_agent(merged, *arguments, agent.cell, None, None)[0])
-            except SpecError:  # its cell wrote another agent when it was kept; that one stays
-                merged = dict(writing.with_agent(merged, *arguments, None, None, None)[0])
-    return merged

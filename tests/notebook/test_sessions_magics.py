@@ -58,13 +58,13 @@ def test_use_says_when_a_database_is_gone_with_the_kernel(notebook: Notebook) ->
 
 def test_a_bench_survives_the_file_that_was_deleted(kept: Notebook, folder: Path) -> None:
     (folder / "tickets.db").unlink()
-    assert "the file was deleted, moved or replaced" in kept.run("%%pipeline p --session chat\nthree").text
-    said = kept.run("%adk undo").text
+    assert "the file was deleted, moved or replaced" in kept.fail("%%pipeline p --session chat\nthree")
+    said = kept.fail("%adk undo")
     assert "the database has nothing of notebook 'default' any more" in said
     assert "Put the file back" in said
     assert len(kept.bench.runs) == 2
     kept.run("%adk use --db sqlite:///tickets.db")
-    assert kept.run("%adk pipelines").result[["pipeline", "runs"]].to_dict("records") == [{"pipeline": "p", "runs": 0}]
+    assert (list(kept.bench.pipelines), kept.bench.runs) == (["p"], [])
     kept.run("%%pipeline p --session chat\nfour")
     assert kept.last.status == "completed"
 

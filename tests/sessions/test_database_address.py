@@ -45,6 +45,13 @@ def test_no_such_driver() -> None:
     assert "not by the driver 'mysql'" in str(raised.value)
 
 
+def test_options_of_a_plain_path_are_refused() -> None:
+    with pytest.raises(
+        SessionStoreError, match=r"sqlite:////tmp/t.db\?mode=ro: SQLite takes options only in a URL of its own"
+    ):
+        DatabaseSessionService("sqlite:////tmp/t.db?mode=ro")
+
+
 def test_a_password_is_not_shown() -> None:
     assert (
         repr(DatabaseSessionService("postgresql://u:secret@h/d")) == "DatabaseSessionService('postgresql://u:***@h/d')"

@@ -249,7 +249,9 @@ async def test_a_file_that_was_deleted_while_it_was_open(opened: Opener, path: P
     path.rename(path.with_name("old.db"))
     if is_replaced:
         path.touch()
-    with pytest.raises(SessionStoreError, match=r"tickets.db: the file was deleted or replaced while it was open"):
+    with pytest.raises(
+        SessionStoreError, match=r"tickets.db: the file was deleted, moved or replaced while it was open"
+    ):
         await service.append_event(session, Event("A"))
     assert session.events == []
     with pytest.raises(StaleSessionError, match="session 's' was deleted since it was read"):
@@ -257,3 +259,29 @@ async def test_a_file_that_was_deleted_while_it_was_open(opened: Opener, path: P
     anew = await service.create_session(app_name="a", user_id="u", session_id="s")
     await service.append_event(anew, Event("A"))
     assert len((await read(opened())).events) == 1
+
+
+@pytest.mark.parametrize("is_noticed", [True, False])
+async def test_a_file_that_was_moved_while_it_was_open_has_everything(
+    opened: Opener, path: Path, is_noticed: bool
+) -> None:
+    service = opened()
+    session = await service.create_session(app_name="a", user_id="u", session_id="s")
+    await service.append_event(session, Event("A"))
+    path.rename(moved := path.with_name("moved.db"))
+    if is_noticed:
+        with pytest.raises(SessionStoreError, match=r"or name it where it is"):
+            await service.append_event(session, Event("B"))
+    await service.aclose()
+    assert [event.author for event in (await read(opened(f"sqlite:///{moved}"))).events] == ["A"]
+
+
+async def test_an_error_does_not_repeat_what_was_to_be_stored(opened: Opener, path: Path) -> None:
+    service = opened(wait=0.01)
+    await service.create_session(app_name="a", user_id="u")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(SessionStoreError, match="another process has it locked") as raised:
+        await service.create_session(app_name="a", user_id="u", state={"key": "secret"})
+    other.close()
+    assert str(raised.value.__cause__) == "database is locked"

@@ -56,8 +56,9 @@ def _place(bench: Bench, is_asked: bool) -> list[str]:
     if home.notes is None:
         return ["sessions in memory, gone with the kernel"] if is_asked else []
     last = f", the last change: {bench.last_change}" if bench.last_change else ""
+    how = "each event on disk before the run goes on" if home.is_durable else "gone with the kernel"
     return [
-        f"sessions in {home.shown}, each event on disk before the run goes on",
+        f"sessions in {home.shown}, {how}",
         f"notebook {PurePath(home.notes.notebook).name}: {counted(len(bench.records), 'run')}{last}",
     ]
 

@@ -68,10 +68,15 @@ def address(text: str) -> Address:
 
 def _sqlite(url: URL) -> Address:
     name = url.database or ""
-    if name in ("", ":memory:"):
-        return Address(url, "the database in memory", None)
     if name.startswith("file:"):
         path = os.path.abspath(name[len("file:") :])
         return Address(url.set(database=f"file:{path}"), path, path)
+    if url.query:
+        raise SessionStoreError(
+            f"{url.set(drivername='sqlite').render_as_string()}: SQLite takes options only in a URL of its own. Leave out what "
+            "follows the question mark, or write 'sqlite:///file:PATH?OPTION=VALUE&uri=true', as with mode=ro."
+        )
+    if name in ("", ":memory:"):
+        return Address(url, "the database in memory", None)
     path = os.path.abspath(os.path.expanduser(name))
     return Address(url.set(database=path), path, path)

@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from adknb.core.errors import RunStateError
 from adknb.sessions.database.address import Address
-from adknb.sessions.database.faults import as_store_error, is_lost
+from adknb.sessions.database.faults import as_store_error, driver_error, is_lost
 from adknb.sessions.database.links import Link, Synchronous, open_link
 from adknb.sessions.database.thread import LoopThread, finished
 
@@ -125,11 +125,11 @@ class Database:
             return await self._attempt(work, is_read)
         except (SQLAlchemyError, OSError) as error:
             if not (was_open and self._link is None):
-                raise as_store_error(error, self.address) from error
+                raise as_store_error(error, self.address) from driver_error(error)
         try:  # the connection was lost, perhaps long ago: once more on a new one
             return await self._attempt(work, is_read)
         except (SQLAlchemyError, OSError) as error:
-            raise as_store_error(error, self.address) from error
+            raise as_store_error(error, self.address) from driver_error(error)
 
     async def _attempt(self, work: Callable[[Connection], T], is_read: bool) -> T:
         if self._link is None:

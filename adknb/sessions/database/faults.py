@@ -71,9 +71,14 @@ _GONE: Final = _Fault(
 )
 
 
+def driver_error(error: BaseException) -> BaseException:
+    """The driver's own error: SQLAlchemy's adds the statement with its values, which are the user's."""
+    return error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+
+
 def as_store_error(error: BaseException, address: Address) -> SessionStoreError:
-    """The error for a failure of the driver or of SQLAlchemy, which is to be its cause."""
-    original = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    """The error for a failure of the driver or of SQLAlchemy; its cause is to be the `driver_error`."""
+    original = driver_error(error)
     fault = _fault(error, original)
     detail = " ".join(str(original).split())[:300]
     said = f" ({detail})" if detail and detail.lower() not in fault.what else ""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, Literal, Protocol, TypeVar
 
 from sqlalchemy import Connection, NullPool, create_engine
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from adknb.core.errors import SessionStoreError
@@ -47,7 +49,8 @@ class _FileLink:
     """SQLite, worked on in the service's own thread: with aiosqlite each statement would go through a second thread and
     back, which costs more than the statement.
 
-    A file that was deleted stays open and takes what is written, which is then nowhere: so it is looked at each time.
+    A file that was deleted or moved stays open and takes what is written, which is then nowhere: so it is looked at each
+    time.
     """
 
     def __init__(self, connection: Connection, path: str | None) -> None:
@@ -57,16 +60,29 @@ class _FileLink:
         self.is_lost = False
 
     async def do(self, work: Callable[[Connection], T], is_read: bool) -> T:
-        if _file_at(self._path) != self._file:
+        there = _file_at(self._path)
+        if there != self._file:
             self.is_lost = True
+            if there is None:
+                self._make_whole()
             raise SessionStoreError(
-                f"{self._path}: the file was deleted or replaced while it was open. Nothing was stored by this call. What "
-                "stands there now is opened next time; to go on with the old one, put it back first."
+                f"{self._path}: the file was deleted, moved or replaced while it was open. Nothing was stored by this call. "
+                "What stands there now is opened next time; to go on with the old one, put it back first, or name it where it "
+                "is."
             )
         return _in_transaction(self._connection, work, is_read)
 
     async def close(self) -> None:
+        if not self.is_lost and self._file is not None and _file_at(self._path) is None:
+            self._make_whole()
         self._connection.close()
+
+    def _make_whole(self) -> None:
+        """SQLite leaves what a moved file lacks in the log at the old place, where the file's next reader misses it, and a
+        new file of the old name finds what is not its own. Only where no other file is: with that one the log may be in
+        use."""
+        with suppress(SQLAlchemyError):  # who reads the file meanwhile keeps the log as it is
+            self._connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 class _ServerLink:
