@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -67,6 +68,26 @@ def with_pipelines(pipelines: Pipelines, written: Sequence[Pipeline], cell: str 
             cells.append(old.edited(agent.prompt, agent.options, agent.cell or old.cell))
         others[pipeline.name] = replace(pipeline, agents=tuple(cells))
     return {**{name: others[name] for name in pipelines if name in others}, **others}
+
+
+def merged(kept: Pipelines, written: Pipelines) -> Pipelines:
+    """The pipelines that are kept, with the agents that were written since in their places; what a cell wrote whole
+    (several agents: `%%agents`) is as it was written."""
+    cells = Counter(agent.cell for pipeline in written.values() for agent in pipeline.agents if agent.cell is not None)
+    whole: set[str] = set()
+    found = kept
+    for cell in (cell for cell, agents in cells.items() if agents > 1):
+        its = [pipeline for pipeline in written.values() if any(agent.cell == cell for agent in pipeline.agents)]
+        found = with_pipelines(found, its, cell)
+        whole.update(pipeline.name for pipeline in its)
+    for pipeline in written.values():
+        for agent in pipeline.agents if pipeline.name not in whole else ():
+            arguments = (pipeline.name, agent.name, agent.prompt, agent.options)
+            try:
+                found = with_agent(found, *arguments, agent.cell, None, None)[0]
+            except SpecError:  # its cell wrote another agent when it was kept; that one stays
+                found = with_agent(found, *arguments, None, None, None)[0]
+    return found
 
 
 def written_by(pipelines: Pipelines, cell: str | None) -> tuple[Pipeline | None, AgentCell | None]:

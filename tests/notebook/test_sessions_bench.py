@@ -14,7 +14,7 @@ from adknb.core.protocols import Note
 from adknb.core.views import table
 from adknb.notebook.bench import Bench
 from adknb.notebook.bench_tables import run_rows
-from adknb.notebook.pipelines import AgentOptions
+from adknb.notebook.pipelines import AgentCell, AgentOptions, Pipeline
 from adknb.notebook.records import Settings, TurnRequest
 from adknb.sessions.database import DatabaseSessionService
 
@@ -171,6 +171,28 @@ def test_what_a_kernel_wrote_before_it_opened_the_database_wins(first: Bench, ke
     assert (second.pipelines, second.settings.user) == (first.pipelines, "user")
     second.open("memory")
     assert ([run.message.text for run in second.runs], list(second.sessions)) == (["in memory"], ["chat"])
+
+
+def test_a_cell_that_wrote_several_agents_before_the_database_was_opened(kernel: Kernel) -> None:
+    def written(bench: Bench, *names: str) -> None:
+        cells = tuple(AgentCell(name, f"Agent {name}.", AgentOptions(), "cell") for name in names)
+        bench.put_pipelines([Pipeline("p", cells)], "p written", "cell")
+
+    first = kernel(opened=False)
+    written(first, "A", "B", "C")
+    first.open(first_url := kernel().home.url, "n")
+    assert first.pipelines["p"].names() == ["A", "B", "C"]
+    first.put_agent("p", "A", "Agent A, edited.", cell="other")
+    second = kernel(opened=False)
+    written(second, "C", "A")
+    second.open(first_url, "n")
+    assert second.pipelines["p"].names() == ["C", "A"]
+    assert [version.prompt for version in second.pipelines["p"]["A"].versions] == ["Agent A.", "Agent A, edited."]
+    third = kernel(opened=False)
+    written(third, "C", "A")
+    third.open(first_url, "n")
+    assert third.last_change == "what was written before the database was opened"
+    assert third.pipelines == second.pipelines
 
 
 def test_shared_values_hold_across_sessions_and_undo_takes_them_back(first: Bench, kernel: Kernel) -> None:
