@@ -18,7 +18,7 @@ from google.adk.models import BaseLlm
 from google.adk.tools.agent_tool import AgentTool
 from google.genai import types
 
-from adknb.adk.answering import Ask, GoogleOwn, Heard
+from adknb.adk.answering import Ask, GoogleOwn, Heard, heard, model_shown
 from adknb.adk.contexts import Written
 from adknb.adk.mirror import AGENT_CALLBACKS, MODEL_CALLBACKS, Mirrored, mirrored, said
 from adknb.adk.wire import schema_from
@@ -100,8 +100,7 @@ class Builder:
 
     def _asked(self, node: LlmNode, original: Any) -> dict[str, Any]:
         self._complete(node)
-        own = original.canonical_model if isinstance(node.model, GoogleOwn) else None
-        return {"model": self._heard(node, own), "tools": [self._tool(tool, node.rules) for tool in original.tools]}
+        return {"model": self._heard(node), "tools": [self._tool(tool, node.rules) for tool in original.tools]}
 
     def _tool(self, tool: Any, rules: Rules) -> Any:
         """An agent that is used as a tool is heard, too."""
@@ -135,7 +134,6 @@ class Builder:
     def _llm_fields(self, node: LlmNode, own: Written) -> dict[str, Any]:
         agent = node.agent
         self._complete(node)
-        named = agent.model if isinstance(agent.model, BaseLlm) else None
         config = agent.generate_content_config
         instructions = {
             name: value if isinstance(value, str) else own.instruction(value)
@@ -144,7 +142,7 @@ class Builder:
         }
         return {
             **instructions,
-            "model": self._heard(node, named if isinstance(node.model, GoogleOwn) else None),
+            "model": self._heard(node),
             "include_contents": self._include(node),
             "output_key": agent.output_key,
             "output_schema": schema_from(agent.output_schema, agent.name),
@@ -160,13 +158,16 @@ class Builder:
 
     # both
 
-    def _heard(self, node: LlmNode, own: BaseLlm | None) -> Heard:
+    def _heard(self, node: LlmNode) -> BaseLlm:
+        shown = model_shown(node)
+        own = shown if isinstance(node.model, GoogleOwn) else None
         if own is not None and getattr(own, "use_interactions_api", False):
             raise NotSupported(
                 f"agent {node.name!r}: its model {own.model!r} uses the interactions API, which keeps the history on the "
                 "server, so that no request says all that was sent. Switch it off (Gemini(use_interactions_api=False))."
             )
-        return Heard(own.model if own is not None else node.model_name, self._ask_of(node, own), own)
+        ask = self._ask_of(node, own)
+        return heard(shown, ask) if shown is not None else Heard(node.model_name, ask)
 
     def _include(self, node: LlmNode) -> str:
         """`include_contents` as the context strategy wants it."""

@@ -114,7 +114,9 @@ class Recorder(BasePlugin):
             invocation.observe()
             started = invocation.clock()
             answers = (
-                own.generate_content_async(request, stream) if own is not None else self._answered(node, record, stream)
+                own.generate_content_async(request, stream=stream)
+                if own is not None
+                else self._answered(node, record, stream)
             )
             async with aclosing(answers) as replies:
                 async for reply in replies:
