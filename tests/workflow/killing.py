@@ -25,8 +25,8 @@ from adknb.workflow.retry import RetryPolicy
 from adknb.workflow.step import Step
 from adknb.workflow.workflow import SequentialWorkflow
 
-MOST = 60
-"""Processes in a trial."""
+MOST = 5
+"""Deaths in a trial; then the processes are let live."""
 
 
 def flow(folder: Path) -> SequentialWorkflow:
@@ -118,19 +118,16 @@ def trial(folder: Path, chance: random.Random, longest: float) -> dict[str, Any]
     folder.mkdir()
     deaths, again = 0, []
     run_id, begins = "run-0", True
-    for number in range(MOST):
-        kill_after = chance.uniform(0, longest) if number < MOST - 1 else None
-        is_whole = forked(folder, run_id, begins, kill_after)
+    while True:
+        is_whole = forked(folder, run_id, begins, chance.uniform(0, longest) if deaths < MOST else None)
         ended = (folder / "ended").read_text() if (folder / "ended").exists() else ""
-        if is_whole and ended == "never begun":  # died before anything was stored: that is a run of its own
-            (folder / "ended").unlink()
-            run_id, begins = f"run-{number + 1}", True
-            continue
-        begins = False
-        if is_whole:
-            break
-        deaths += 1
         (folder / "ended").unlink(missing_ok=True)
+        if not is_whole:
+            deaths, begins = deaths + 1, False
+        elif ended == "never begun":  # died before anything was stored: that is a run of its own
+            run_id, begins = f"run-{deaths}", True
+        else:
+            break
     calls = (folder / "calls").read_text().split("\n") if (folder / "calls").exists() else []
     done: set[str] = set()
     for line in calls:
@@ -143,7 +140,7 @@ def trial(folder: Path, chance: random.Random, longest: float) -> dict[str, Any]
 
 def main() -> None:
     folder, trials, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    for module in ("aiosqlite", "anyio", "tenacity.asyncio", "sqlalchemy.dialects.sqlite.aiosqlite"):
+    for module in ("anyio", "tenacity.asyncio", "sqlalchemy.dialects.sqlite.pysqlite"):
         import_module(module)  # once, not in each process
     default_counter().count("loaded")
     chance = random.Random(seed)
