@@ -51,13 +51,14 @@ async def test_a_server_that_goes_and_comes_back(opened: Opener, own_postgres: P
     assert ([event.text for event in stored.events], stored.state) == (["kept", "lost", "then"], {"user:k": 2})
 
 
+@pytest.mark.parametrize("delta", [{}, {"user:k": 1}], ids=["one row", "two rows"])
 async def test_what_was_stored_before_the_connection_was_lost_is_not_stored_twice(
-    opened: Opener, monkeypatch: pytest.MonkeyPatch
+    opened: Opener, monkeypatch: pytest.MonkeyPatch, delta: dict[str, int]
 ) -> None:
     """The server stored the event and the answer was lost: the same append again finds it."""
     service = opened()
     session = await service.create_session(app_name="a", user_id="u", session_id="s")
-    event = Event("A", Content.model("once"), EventActions({"user:k": 1}))
+    event = Event("A", Content.model("once"), EventActions(dict(delta)))
     write = service._database.write
 
     async def lose_the_answer(work: object, after: object = None, committed: object = None) -> None:
@@ -70,7 +71,7 @@ async def test_what_was_stored_before_the_connection_was_lost_is_not_stored_twic
     monkeypatch.undo()
     assert session.events == []
     await service.append_event(session, event)
-    assert (session.events, session.state) == ([event], {"user:k": 1})
+    assert (session.events, session.state) == ([event], delta)
     await service.append_event(session, Event("A", Content.model("then")))
     assert [each.text for each in (await read(opened())).events] == ["once", "then"]
     assert service.conflicts == 0
