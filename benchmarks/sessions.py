@@ -34,6 +34,7 @@ from adknb import DatabaseSessionService, InMemorySessionService
 sys.path.append(str(Path(__file__).parents[1]))
 from tests.sessions.postgres import postgres_server
 
+LOADED_EVENTS = 10_000
 MEMORY_EVENTS = 5_000
 BUSY = 0.5
 """The load average from which on a machine has other work to do."""
@@ -44,7 +45,7 @@ async def measure(quick: bool, folder: Path) -> list[Row]:
     return [
         *await appends_to_files(folder, 5 if quick else 20),
         *await appends_to_server(5 if quick else 20),
-        *await loads(folder, 2_000 if quick else 10_000, 3 if quick else 7),
+        *await loads(folder, LOADED_EVENTS, 3 if quick else 7),
         await appends_in_memory(2 if quick else 5),
         *await turns(folder, 5 if quick else 20),
         await growth(folder),
@@ -220,7 +221,7 @@ def a_second(timed: Timed) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="fewer samples, and a shorter session to load")
+    parser.add_argument("--quick", action="store_true", help="fewer samples")
     parser.add_argument("--folder", help="where the files go, on the disk to measure; a temporary folder without it")
     arguments = parser.parse_args()
     load = os.getloadavg()[0]
