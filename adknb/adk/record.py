@@ -87,7 +87,7 @@ class Recorder(BasePlugin):
             if event.author == USER and event.id not in self.known and event.invocation_id == message.invocation_id:
                 self.known[event.id] = message
                 if event.content is not None and to_content(event.content) != message.content:
-                    self._note("a plugin changed the message: see the request")
+                    self.note("a plugin changed the message: see the request")
         self._seen[callback_context.agent_name] = Seen(
             system_text(llm_request), dict(session.state), list(session.events)
         )
@@ -102,12 +102,16 @@ class Recorder(BasePlugin):
         async def ask(request: GoogleRequest, stream: bool) -> AsyncGenerator[GoogleResponse]:
             invocation = self._invocation
             name = own.model if own is not None else node.model_name
-            seen = self._seen.get(node.name)
+            asker = _asker(request)
+            seen = self._seen.pop(asker, None)
             sent = sent_request(node, request.model or name, request, seen, self.known)
-            sent.ordinal = invocation.next_ordinal(node.name)
+            sent.agent = asker
+            sent.ordinal = invocation.next_ordinal(asker)
             record = Request(sent, len(self._run.turn_events))
             step = self._running(node.name) or self._latest(node.name)
-            if step is not None:
+            if asker != node.name or seen is None:
+                self.note(f"google-adk asked the model of {node.name} for {asker}, too: no step shows that")
+            elif step is not None:
                 if own is None and node.model.name != node.model_name and not step.requests:
                     step.notes.append(f"{node.model.name} answered in place of {node.model_name}")
                 step.requests.append(record)
@@ -144,9 +148,14 @@ class Recorder(BasePlugin):
     # events and steps
 
     def take(self, event: GoogleEvent) -> Event:
-        """An event as adknb's, put to the step that it belongs to: its author's, else the one that runs."""
+        """An event as adknb's, put to the step that it belongs to: its author's, else the one that runs.
+
+        A summary of earlier events belongs to none.
+        """
         taken = to_event(event)
         self.known[taken.id] = taken
+        if event.actions.compaction:
+            return taken
         running = [step for step in self._run.step_runs if step.status == "running"]
         step = self._latest(taken.author) or (running[-1] if running else None)
         if step is None:
@@ -189,7 +198,7 @@ class Recorder(BasePlugin):
         """Whether callbacks or a user's plugins may say something before or after a workflow agent's children."""
         return bool(node.agent.before_agent_callback or node.agent.after_agent_callback or self.has_plugins)
 
-    def _note(self, text: str) -> None:
+    def note(self, text: str) -> None:
         if text not in self._run.notes:
             self._run.notes.append(text)
 
@@ -211,3 +220,9 @@ class Recorder(BasePlugin):
     def _running(self, name: str) -> StepRun | None:
         step = self._latest(name)
         return step if step is not None and step.status == "running" else None
+
+
+def _asker(request: GoogleRequest) -> str:
+    """For whom a model is asked: google-adk writes the agent's name on what agents ask, and none on a summary of events."""
+    labels = request.config.labels if request.config is not None else None
+    return str((labels or {}).get("adk_agent_name", "a summary"))

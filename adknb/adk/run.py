@@ -148,7 +148,7 @@ class GoogleRun:
         message = run.turn_events[0]
         if history and history[-1] is message:
             history = history[:-1]
-        sessions = _MessageOnce(message.invocation_id)
+        sessions = _MessageOnce(message)
         session = run.session
         state = {**copied(session.state), **self._recorder.temp}
         await sessions.create_session(
@@ -168,7 +168,11 @@ class GoogleRun:
                 )
             ) as events:
                 async for event in events:
+                    for summary in sessions.summaries():
+                        yield self._recorder.take(summary)
                     yield self._recorder.take(event)
+            for summary in sessions.summaries():
+                yield self._recorder.take(summary)
             self._recorder.close_all()
         except GeneratorExit:
             raise
@@ -181,7 +185,7 @@ class GoogleRun:
 
     def _runner(self, agent: GoogleAgent, sessions: InMemorySessionService) -> GoogleRunner:
         plugins = [self._recorder, *(self._app.plugins if self._app is not None else ())]
-        changes = {"root_agent": agent, "plugins": plugins}
+        changes = {"root_agent": agent, "plugins": plugins, "events_compaction_config": self._compaction(agent)}
         app = self._app.model_copy(update=changes) if self._app is not None else App(name="adknb", **changes)
         artifacts = SharedArtifacts(self._invocation.artifacts, self._invocation.session)
         return GoogleRunner(
@@ -190,6 +194,16 @@ class GoogleRun:
             session_service=sessions,
             artifact_service=artifacts,
         )
+
+    def _compaction(self, agent: GoogleAgent) -> Any:
+        """How the app's events are to be summed up: a copy, in which google-adk writes whom it asks."""
+        config = self._app.events_compaction_config if self._app is not None else None
+        if config is None:
+            return None
+        if agent is self._agent:
+            return config.model_copy()
+        self._recorder.note("run in parts, so google-adk summed no events up (events_compaction_config)")
+        return None
 
     def _config(self) -> GoogleRunConfig:
         config = self._invocation.config
@@ -219,13 +233,22 @@ class GoogleRun:
 class _MessageOnce(InMemorySessionService):
     """A copy of a session. A part of a turn finds the turn's message in it, and does not store it again."""
 
-    def __init__(self, invocation_id: str) -> None:
+    def __init__(self, message: Event) -> None:
         super().__init__()
-        self._invocation_id = invocation_id
+        self._message = message
+        self._summaries: list[Any] = []
+
+    def summaries(self) -> list[Any]:
+        """The summaries of events that came since the last call. google-adk stores them; its Runner does not yield them."""
+        new, self._summaries = self._summaries, []
+        return new
 
     async def append_event(self, session: GoogleSession, event: Any) -> Any:
-        if event.author == "user" and any(
-            known.author == "user" and known.invocation_id == self._invocation_id for known in session.events
-        ):
-            return event
+        turn = self._message.invocation_id
+        if event.actions.compaction:
+            self._summaries.append(event)
+        elif event.author == "user" and event.invocation_id == turn:
+            if any(known.author == "user" and known.invocation_id == turn for known in session.events):
+                return event
+            event.timestamp = self._message.timestamp  # a summary says by their times which events it stands for
         return await super().append_event(session, event)
