@@ -99,6 +99,11 @@ class DatabaseHome(Home):
         app, user, name = identity
         return run_sync(lambda: self.store.get_session(app_name=app, user_id=user, session_id=name))
 
+    def document(self, identity: Identity) -> dict[str, Any]:
+        """The session with all its runs as JSON. Raises `RunStateError` when there is none."""
+        app, user, name = identity
+        return run_sync(lambda: self.store.export_session(app_name=app, user_id=user, session_id=name))
+
     def delete(self, identity: Identity) -> None:
         app, user, name = identity
         run_sync(lambda: self.store.delete_session(app_name=app, user_id=user, session_id=name))
@@ -152,7 +157,9 @@ class DatabaseHome(Home):
 
     def _bring_back(self, document: Any) -> None:
         if self.load(Identity(document["app_name"], document["user_id"], document["id"])) is None:
-            run_sync(lambda: self.store.import_session(document))
+            # an id that no document may bring is one that a session may have been begun with
+            nameless = {**document, "id": "deleted"}
+            run_sync(lambda: self.store.import_session(nameless, session_id=document["id"]))
 
     def _save(self, session: Session) -> None:
         run_sync(lambda: self.store.save(session))

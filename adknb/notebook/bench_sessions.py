@@ -61,7 +61,7 @@ class SessionsBench(AnsweringBench):
         """Delete a kept session, which must be named in full; undo brings it back."""
         identity = self._find_kept(name, user, in_full=True)
         home = self._home
-        deleted = [export_session(self._load(identity))] if isinstance(home, DatabaseHome) else []
+        deleted = [home.document(identity)] if isinstance(home, DatabaseHome) else []
         with self.change(f"session {name} deleted", deleted=deleted):
             self.records = tuple(record for record in self.records if Identity.of(record.run.session) != identity)
             home.sessions = {known: one for known, one in home.sessions.items() if Identity.of(one) != identity}
@@ -84,7 +84,9 @@ class SessionsBench(AnsweringBench):
 
     def session_document(self, name: str, user: str | None = None) -> Mapping[str, Any]:
         """A kept session with its runs as JSON (see `export_session`)."""
-        return export_session(self._load(self._find_kept(name, user)))
+        identity = self._find_kept(name, user)
+        home = self._home
+        return home.document(identity) if isinstance(home, DatabaseHome) else export_session(self._load(identity))
 
     def take_in(self, session: Session, name: str | None = None, pipeline: str | None = None) -> Session:
         """Keep a session that comes from elsewhere, under its own id or another `name`; its runs become the bench's.

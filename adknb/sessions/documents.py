@@ -22,15 +22,15 @@ VERSION: Final = 1
 KINDS: Final = {"session": "ADK session", "eval set": "ADK eval set", "eval case": "ADK eval case"}
 
 
-def export_session(session: Session) -> dict[str, Any]:
-    """The session as plain JSON: events, state, turns, and every run that a turn is made of or goes back to.
+def export_session(session: Session, others: Iterable[Run] = ()) -> dict[str, Any]:
+    """The session as plain JSON: events, state, turns, every run that a turn is made of or goes back to, and `others`.
 
     `import_session` reads it. `temp:` keys are left out, and functions and model objects are named only, as in any store.
     """
     documents = RunDocuments()
     parts: dict[tuple[str, str, int], RunPart] = {}
     blobs: dict[str, str] = {}
-    for run in runs_of(session):
+    for run in runs_of(session, others):
         changes = documents.changes(run)
         documents.stored(run, changes)
         parts.update({part[:3]: part for part in changes.parts})
@@ -70,9 +70,14 @@ def import_session(data: Any, case: str | None = None) -> Session:
     It is in no store yet, and nothing else was changed. Raises `SessionFormatError` that names the place for a document that
     holds no session.
     """
+    return read_session(data, case)[0]
+
+
+def read_session(data: Any, case: str | None = None) -> tuple[Session, list[Run]]:
+    """As `import_session`, with all runs of the document: those too that no turn goes back to."""
     kind = document_kind(data)
     if kind != FORMAT:
-        return adk_session(data, kind, case)
+        return adk_session(data, kind, case), []
     try:
         return _own(Fields(data, ""))
     except SessionFormatError:
@@ -81,7 +86,7 @@ def import_session(data: Any, case: str | None = None) -> Session:
         raise SessionFormatError(f"the document's runs cannot be read: {type(error).__name__}: {error}") from error
 
 
-def _own(fields: Fields) -> Session:
+def _own(fields: Fields) -> tuple[Session, list[Run]]:
     version = fields.count("version")
     if version != VERSION:
         raise SessionFormatError(
@@ -106,7 +111,7 @@ def _own(fields: Fields) -> Session:
         lead = [_of(known, name, turn.where("lead")) for name in turn.texts("lead")]
         session.chain.append(Turn(run, lead, session.chain[-1] if session.chain else None))
     session.history = [_of(known, name, "history") for name in fields.texts("history")]
-    return session
+    return session, list(runs.values())
 
 
 def _parts(fields: Fields) -> Iterable[RunPart]:
@@ -134,17 +139,21 @@ def _of(known: Mapping[str, Any], name: str, place: str) -> Any:
     return known[name]
 
 
-def runs_of(session: Session) -> list[Run]:
-    """Each turn's run, what it goes on from, and the turns before it as they were then; what others name comes first."""
+def runs_of(session: Session, others: Iterable[Run] = ()) -> list[Run]:
+    """Each turn's run and `others`, what they go on from, and the turns before them as they were then; what others name
+    comes first."""
     found: dict[int, Run] = {}
-    waiting = [turn.run for turn in session.chain]
+    seen: set[int] = set()
+    waiting = [*others, *(turn.run for turn in session.chain)][::-1]
     while waiting:
-        run = waiting.pop()
-        if id(run) in found:
-            continue
-        found[id(run)] = run
-        waiting.extend(each for each in (run.parent, run.previous.run if run.previous is not None else None) if each)
-    return sorted(found.values(), key=lambda run: run.turn)
+        run = waiting[-1]
+        if id(run) not in seen:
+            seen.add(id(run))
+            named = (run.previous.run if run.previous is not None else None, run.parent)
+            waiting.extend(each for each in named if each is not None and id(each) not in seen)
+        else:
+            found[id(run)] = waiting.pop()
+    return list(found.values())
 
 
 def _event(event: Event) -> dict[str, Any]:

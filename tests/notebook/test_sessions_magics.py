@@ -56,6 +56,16 @@ def test_use_says_when_a_database_is_gone_with_the_kernel(notebook: Notebook) ->
     notebook.run("%adk use --db memory")
 
 
+def test_use_says_where_the_runs_of_before_are(notebook: Notebook) -> None:
+    notebook.three_agents()
+    notebook.run("%%pipeline p\none")
+    said = words(notebook.run("%adk use --db sqlite:///tickets.db").text)
+    assert said.endswith("! 1 run made before: in memory, until the kernel ends. %adk use --db memory goes back there.")
+    assert "made before" not in notebook.run("%adk use --db sqlite:///tickets.db").text
+    assert "made before" not in notebook.run("%adk use --db memory").text
+    assert len(notebook.bench.runs) == 1
+
+
 def test_a_bench_survives_the_file_that_was_deleted(kept: Notebook, folder: Path) -> None:
     (folder / "tickets.db").unlink()
     assert "the file was deleted, moved or replaced" in kept.fail("%%pipeline p --session chat\nthree")
@@ -170,6 +180,27 @@ def test_a_deleted_session_comes_back(kept: Notebook) -> None:
     assert kept.bench.sessions["chat"].state == state
     kept.run("%%pipeline p --session chat\nthree")
     assert kept.last.turn == 2
+
+
+def test_a_deleted_session_comes_back_with_trials_and_runs_that_were_put_aside(kept: Notebook) -> None:
+    kept.run("%%step B\nTry {a}.")
+    kept.run("%%pipeline p --session chat\nTWO", "c2")
+    before = kept.run("%adk runs").value
+    assert list(before["note"].fillna("")) == ["", "replaced", "trial", ""]
+    kept.run("%adk sessions --delete chat")
+    kept.run("%adk undo")
+    assert kept.run("%adk runs").value.equals(before)
+    kept.run("%adk undo")
+    assert [turn.run.message.text for turn in kept.bench.sessions["chat"].chain] == ["one", "two"]
+
+
+@pytest.mark.parametrize("name", ["../../etc/x", "x" * 600, "a\x00b"])
+def test_a_session_of_any_name_comes_back(kept: Notebook, name: str) -> None:
+    kept.run(f"%%pipeline p --session {name}\nhi")
+    run = kept.last.id
+    kept.run(f"%adk sessions --delete {name}")
+    kept.run("%adk undo")
+    assert (kept.last.id, kept.last.session.id) == (run, name)
 
 
 def test_old_sessions_are_pruned_and_those_of_the_bench_stay(kept: Notebook) -> None:

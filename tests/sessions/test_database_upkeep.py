@@ -130,6 +130,7 @@ async def test_an_exported_session_comes_back_whole(opened: Opener) -> None:
     copy = await service.import_session(document, session_id="copy", user_id="new")
     assert (copy.id, copy.user_id, copy.app_name) == ("copy", "new", "a")
     assert what_stands_in(copy) == before
+    assert [run.id for run in service.runs(copy)] == [run.id for run in service.runs(session)]
     await service.append_event(copy, Event("A", Content.model("more")))
     other = opened()
     again = await read(other, "copy", "new")

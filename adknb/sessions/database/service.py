@@ -28,7 +28,7 @@ from adknb.sessions.database.taking_over import create, take_over
 from adknb.sessions.database.texts import from_column
 from adknb.sessions.database.upsert import upsert
 from adknb.sessions.database.writers import writer_name
-from adknb.sessions.documents import export_session, import_session
+from adknb.sessions.documents import export_session, read_session
 from adknb.sessions.run_documents import RunDocuments
 
 
@@ -180,14 +180,15 @@ class DatabaseSessionService:
         return old
 
     async def export_session(self, *, app_name: str, user_id: str, session_id: str) -> dict[str, Any]:
-        """The session as one JSON document (see `documents.export_session`). Raises `RunStateError` when there is none."""
+        """The session with all its `runs` as one JSON document (see `documents.export_session`). Raises `RunStateError` when
+        there is none."""
         session = await self.get_session(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is None:
             known = [each.id for each in await self.list_sessions(app_name=app_name, user_id=user_id)]
             raise RunStateError(
                 f"there is no session {session_id!r} of user {user_id!r}.{near_names(session_id, known)}"
             )
-        return export_session(session)
+        return export_session(session, self.runs(session))
 
     async def import_session(
         self,
@@ -203,10 +204,10 @@ class DatabaseSessionService:
         Shared values come with it where there are none of that name yet. Raises `SessionFormatError` for a document that
         holds none, `RunStateError` when the id is taken; then nothing was stored.
         """
-        session = document if isinstance(document, Session) else import_session(document)
+        session, others = (document, []) if isinstance(document, Session) else read_session(document)
         names = (app_name or session.app_name, user_id or session.user_id, session_id or session.id)
         identity = Identity(*names)
-        await self._database.write(lambda connection: take_over(connection, identity, session, self.writer))
+        await self._database.write(lambda connection: take_over(connection, identity, session, others, self.writer))
         stored = await self.get_session(app_name=identity.app, user_id=identity.user, session_id=identity.id)
         return cast("Session", stored)
 

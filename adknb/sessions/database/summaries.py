@@ -59,9 +59,10 @@ def summaries(connection: Connection, app: str | None, user: str | None) -> list
     return sorted(found, key=lambda summary: (-summary.last_write, summary.id))
 
 
-def delete_unwritten(connection: Connection, sessions: Sequence[SessionSummary], since: float) -> None:
-    """Delete these sessions, but not those that somebody wrote to since the moment `since`."""
+def delete_unwritten(connection: Connection, sessions: Sequence[SessionSummary], since: float) -> list[SessionSummary]:
+    """Delete these sessions, but not those that somebody wrote to since the moment `since`; returns those that are gone."""
     written = select(LOG.c.session).where(LOG.c.session == SESSIONS.c.number, LOG.c.at > since).exists()
+    gone = []
     for session in sessions:
         same = (
             SESSIONS.c.app == as_column(session.app_name),
@@ -69,7 +70,11 @@ def delete_unwritten(connection: Connection, sessions: Sequence[SessionSummary],
             SESSIONS.c.id == as_column(session.id),
             SESSIONS.c.begun == session.begun,
         )
-        connection.execute(delete(SESSIONS).where(*same, ~written))
+        # PostgreSQL's DELETE would wait for a write that is under way, and not look again whether there is one
+        connection.execute(select(SESSIONS.c.number).where(*same).with_for_update())
+        if connection.execute(delete(SESSIONS).where(*same, ~written)).rowcount:
+            gone.append(session)
+    return gone
 
 
 def _of(statement: Select[Any], app: str | None, user: str | None) -> Select[Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Final
 
 from sqlalchemy import Connection, insert
 from sqlalchemy.exc import IntegrityError
 
 from adknb.core.errors import RunStateError
-from adknb.core.run import Session
+from adknb.core.run import Run, Session
 from adknb.core.state import TEMP_PREFIX
 from adknb.sessions.database.changes import event_text
 from adknb.sessions.database.reading import Identity
@@ -37,9 +38,9 @@ def create(connection: Connection, identity: Identity, session: Session) -> int:
     return number
 
 
-def take_over(connection: Connection, identity: Identity, session: Session, writer: str) -> None:
-    """Store the session under this identity, with its turns and runs. Shared values are taken over where there are none
-    of that name yet."""
+def take_over(connection: Connection, identity: Identity, session: Session, others: Sequence[Run], writer: str) -> None:
+    """Store the session under this identity, with its turns, their runs and `others`. Shared values are taken over where
+    there are none of that name yet."""
     number = create(connection, identity, session)
     made_by = {event.id: turn.run.id for turn in session.chain for event in turn.run.turn_events}
     leads = {event.id for turn in session.chain for event in turn.lead}
@@ -55,7 +56,7 @@ def take_over(connection: Connection, identity: Identity, session: Session, writ
         log.append({**common, "run": run_id, "event": event_text(event), "turns": None})
     if log:
         connection.execute(insert(LOG), [{**row, "seq": seq} for seq, row in enumerate(log, 1)])
-    _take_over_runs(connection, number, session)
+    _take_over_runs(connection, number, runs_of(session, others))
     app: Changes = {key: as_json(value) for key, value in session.scopes.app.items()}
     user: Changes = {key: as_json(value) for key, value in session.scopes.user.items()}
     owner = {"app": as_column(identity.app)}
@@ -63,9 +64,9 @@ def take_over(connection: Connection, identity: Identity, session: Session, writ
     insert_missing(connection, USER_VALUES, rows_of(user, {**owner, "user": as_column(identity.user)})[0])
 
 
-def _take_over_runs(connection: Connection, number: int, session: Session) -> None:
+def _take_over_runs(connection: Connection, number: int, runs: Sequence[Run]) -> None:
     documents = RunDocuments()
-    for place, run in enumerate(runs_of(session)):
+    for place, run in enumerate(runs):
         changes = documents.changes(run)
         documents.stored(run, changes)
         row = {"session": number, "run": as_column(run.id), "status": run.status, "begun": time.time() + place * 1e-6}

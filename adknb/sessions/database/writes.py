@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, Final
 
 from sqlalchemy import Connection, Table, bindparam, delete, insert, select
@@ -53,6 +54,13 @@ class Write:
             return
         if self.log and not self._claim(connection):
             return
+        try:
+            self._put(connection)
+        except IntegrityError:  # the session's row is all that can be missing
+            connection.rollback()
+            raise self._stale(connection) from None
+
+    def _put(self, connection: Connection) -> None:
         insert_missing(connection, BLOBS, self.blobs)
         upsert(connection, RUN_PARTS, self.parts)
         upsert(connection, RUNS, self.runs)
@@ -112,10 +120,10 @@ def _without_transaction(connection: Connection) -> Iterator[None]:
 
 
 def _change(connection: Connection, table: Table, changes: Changes, owner: dict[str, str]) -> None:
-    if not changes:
-        return
-    put, gone = rows_of(changes, owner)
-    upsert(connection, table, put)
-    if gone:
-        statement = delete(table).where(*(table.c[name] == bindparam(f"the_{name}") for name in gone[0]))
-        connection.execute(statement, [{f"the_{name}": value for name, value in row.items()} for row in gone])
+    # both kinds in the order of the keys: writers that lock rows in another order than others do wait for each other
+    for _, same in groupby(sorted(changes.items()), key=lambda change: change[1] is None):
+        put, gone = rows_of(dict(same), owner)
+        upsert(connection, table, put)
+        if gone:
+            statement = delete(table).where(*(table.c[name] == bindparam(f"the_{name}") for name in gone[0]))
+            connection.execute(statement, [{f"the_{name}": value for name, value in row.items()} for row in gone])
