@@ -64,8 +64,9 @@ def timeline_svg(timeline: Timeline) -> str:
             before = row.place
         pieces.append(_bar(row, left, y, scale, timeline.ms))
     bottom = top + len(drawn) * ROW
-    axis, height = _axis(timeline, left, width, bottom + (BUDGET + 26 if timeline.spent else 0))
-    budget = _budget(timeline, left, width, scale, bottom) if timeline.spent else ""
+    floor = bottom + (BUDGET + 16 if timeline.spent else 0)
+    axis, height = _axis(timeline, left, width, floor)
+    budget = _budget(timeline, left, width, scale, bottom, floor) if timeline.spent else ""
     grid = "".join(
         line(left + width * tick / (TICKS - 1), top, left + width * tick / (TICKS - 1), height - 22, LINE)
         for tick in range(TICKS)
@@ -100,9 +101,8 @@ def _bar(row: Stretch, left: float, y: float, scale: float, total: float) -> str
     return shape + text(x - 4, middle, words, INK, anchor="end")
 
 
-def _budget(timeline: Timeline, left: float, width: float, scale: float, bottom: float) -> str:
-    """The tokens used so far, a step at each change, under the limit where there is one."""
-    floor = bottom + BUDGET + 16
+def _budget(timeline: Timeline, left: float, width: float, scale: float, bottom: float, floor: float) -> str:
+    """The tokens used so far, a step at each change, from the axis at `floor` up to the limit where there is one."""
     most = max([used for _, used in timeline.spent] + ([timeline.limit] if timeline.limit else []) + [1])
     height = BUDGET - 16
     points, y = [f"{left:.1f},{floor:.1f}"], floor

@@ -73,7 +73,7 @@ def test_a_run_as_text() -> None:
         "Context          Value",
         'research_output  {"facts": []}',
         "",
-        "More: result.to_frame(), %adk workflow plan",
+        "More: result.to_frame(), %adk workflow plan; %%workflow … --out result binds it",
     ]
 
 

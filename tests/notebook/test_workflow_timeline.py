@@ -134,6 +134,13 @@ def test_the_picture_has_a_bar_and_words_for_each() -> None:
     assert words[-5:] == ["0", "535 ms", "1.1 s", "1.6 s", "2.1 s"]
 
 
+def test_no_tokens_stand_on_the_axis() -> None:
+    root = ET.fromstring(timeline_svg(timeline(eventful(), limit=50_000)))
+    (spent,) = (each.attrib["points"] for each in root.iter() if each.tag.endswith("polyline"))
+    *_, axis = (each.attrib["y1"] for each in root.iter() if each.tag.endswith("line") and "points" not in each.attrib)
+    assert spent.split()[0].partition(",")[2] == axis
+
+
 def test_tokens_without_a_limit_and_no_tokens() -> None:
     assert "2,155 used, no limit" in written(timeline_svg(timeline(eventful())))
     assert "tokens" not in written(timeline_svg(timeline([event(0, 0, "a", "started"), event(1, 0, "a", "completed")])))

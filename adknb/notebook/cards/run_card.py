@@ -166,4 +166,6 @@ def _answer_heading(run: Run) -> str:
 
 def _hint(run: Run) -> str:
     asked = next((step.name for step in reversed(run.step_runs) if step.requests), None)
-    return f"More: run.prompt({asked!r}), run.tokens, run.events, run.state_history" if asked else ""
+    if asked is None:
+        return ""
+    return f"More: run.prompt({asked!r}), run.tokens, run.events, run.state_history; %%pipeline … --out run binds it"

@@ -117,4 +117,4 @@ def _hint(result: WorkflowResult, drawn: Timeline) -> str:
         return f"Go on: workflow.resume({result.run_id!r}), or %adk workflow resume {result.run_id}"
     asked = next((name for name in result.steps if result.runs.get(name)), None)
     runs = f"result.run_of({asked!r}), " if asked is not None else ""
-    return f"More: {runs}result.to_frame(), %adk workflow plan"
+    return f"More: {runs}result.to_frame(), %adk workflow plan; %%workflow … --out result binds it"

@@ -26,13 +26,25 @@ def use(bench: Bench, options: Namespace) -> Message:
     if options.stream is not None:
         changed["stream"] = options.stream == "on"
     bench.checked(**changed)
-    remarks = bench.open(database, options.notebook) if database is not None else ()
+    remarks = _opened(bench, database, options.notebook) if database is not None else ()
     if changed:
         bench.use(**changed)
     settings = bench.settings
     if settings.model is None:
         remarks = (*remarks, "Give a model: %adk use --model local, or the name of a variable.")
     return Message(" · ".join([*_facts(settings), *_place(bench, database is not None)]), remarks)
+
+
+def _opened(bench: Bench, url: str, notebook: str | None) -> tuple[str, ...]:
+    """Move the bench; what there is to say about it, also of the runs that memory keeps."""
+    was_in_memory, made = bench.home.notes is None, len(bench.records)
+    remarks = bench.open(url, notebook)
+    if not (was_in_memory and made) or bench.home.notes is None:
+        return remarks
+    kept = (
+        f"{counted(made, 'run')} made before: in memory, until the kernel ends. %adk use --db memory goes back there."
+    )
+    return (*remarks, kept)
 
 
 def _facts(settings: Settings) -> list[str]:
