@@ -85,8 +85,11 @@ async def rerun(
     try:
         await engine.store_message(new, state, clear)
     except BaseException:
-        turns.release(new)
-        turns.restore(run.session, *before)
+        if new.turn_events:
+            engine.cut_off(new)
+        else:
+            turns.release(new)
+            turns.restore(run.session, *before)
         raise
     return engine.invocation(new, Journal(new, steps=0 if pause else None))
 

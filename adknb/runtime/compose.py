@@ -38,10 +38,25 @@ def run_node(context: InvocationContext) -> AsyncGenerator[Event]:
         entry, done = context.invocation.journal.next(node.path, "step")
         if done:
             return _replay(entry)
-        context = InvocationContext(context.invocation, node, context.branch, in_step=True)
-    if isinstance(node.agent, ParallelAgent):
+        inside = InvocationContext(context.invocation, node, context.branch, in_step=True)
+        return _run_entry(inside) if context.invocation.save is None else _run_saved_entry(inside)
+    return _run_entry(context)
+
+
+def _run_entry(context: InvocationContext) -> AsyncGenerator[Event]:
+    if isinstance(context.node.agent, ParallelAgent):
         return _with_callbacks(context, _run_at_once(context))
     return _run_step(context)
+
+
+async def _run_saved_entry(context: InvocationContext) -> AsyncGenerator[Event]:
+    """First what the steps before came to is made durable: this one may ask its model for long, and its process die."""
+    invocation = context.invocation
+    if invocation.save is not None and invocation.run.step_runs:
+        await invocation.save(invocation.run)
+    async with aclosing(_run_entry(context)) as events:
+        async for event in events:
+            yield event
 
 
 async def _replay(entry: JournalEntry) -> AsyncGenerator[Event]:

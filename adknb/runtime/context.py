@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +30,7 @@ class NeverStored(BaseException):
 @dataclass(slots=True, eq=False)
 class Invocation:
     """One run under way. `unheard` counts the steps that run on although their loop was left, `resumable` says that a
-    long-running call pauses it."""
+    long-running call pauses it. `save` makes durable what its steps came to, where a store keeps turns."""
 
     run: Run
     session: Session
@@ -50,6 +50,7 @@ class Invocation:
     unheard: int = 0
     resumable: bool = False
     watched: float = 0.0
+    save: Callable[[Run], Awaitable[None]] | None = None
 
     def count_llm_call(self) -> None:
         """Raises `LlmCallsLimitExceededError` for the call after the last allowed one."""

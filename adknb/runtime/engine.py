@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adknb.core.content import Content
+from adknb.core.errors import AdknbError
 from adknb.core.events import USER, Event, EventActions
 from adknb.core.pending import pending_calls
 from adknb.core.protocols import ArtifactService, ContextStrategy, KeepsTurns, SessionService
@@ -55,6 +56,7 @@ class Engine:
         return Invocation(
             run, run.session, self.tree, self.rules, self.strategy, self.artifacts, run.config, journal,
             self.complete, self.run_node, dict(run.asked), self.observer, resumable=self.resumable,
+            save=self.save if isinstance(self.sessions, KeepsTurns) else None,
         )  # fmt: skip
 
     async def finish(self, invocation: Invocation) -> Run:
@@ -96,12 +98,27 @@ class Engine:
             raise
         finally:
             run.ms += (invocation.clock() - started) * 1000
-            await self.save(run)
+            await self._save_end(run)
 
     async def save(self, run: Run) -> None:
         """Let a store that keeps turns take in how the run ended."""
         if isinstance(self.sessions, KeepsTurns):
             await self.sessions.save(run.session)
+
+    async def _save_end(self, run: Run) -> None:
+        """`save`, whose failure does not hide the error that ended the run."""
+        try:
+            await self.save(run)
+        except AdknbError as error:
+            error.run = run
+            if run.status not in ("failed", "interrupted"):
+                raise
+            run.notes.append(f"how it ended could not be stored: {error}")
+
+    def cut_off(self, run: Run) -> None:
+        """End a run whose message was being stored when it was cancelled: nobody drives it."""
+        self.last_run = run
+        self.close(run, "interrupted")
 
     def close(self, run: Run, status: Status) -> None:
         """End the run, once: its session is left as its events say, with the turns that come after it."""
@@ -133,7 +150,10 @@ class Engine:
             raise CancelledError
         if self.rules.strips_temp_keys:
             turns.strip_temp(event, run.session.state)
-        await self.sessions.append_event(run.session, event)
-        run.turn_events.append(event)
-        if run.journal:
-            run.journal[-1].events.append(event)
+        try:
+            await self.sessions.append_event(run.session, event)
+        finally:  # a store ends what it began before it lets itself be cancelled
+            if run.session.holds(event):
+                run.turn_events.append(event)
+                if run.journal:
+                    run.journal[-1].events.append(event)

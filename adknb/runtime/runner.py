@@ -315,6 +315,9 @@ class Runner:
             await self._engine.store_message(run, state or {}, clear)
         except BaseException:
             turns.release(run)
+            if run.turn_events:
+                turns.add(run)
+                self._engine.cut_off(run)
             raise
         turns.add(run)  # last: a turn whose message could not be stored is none
         return run
@@ -328,7 +331,15 @@ class Runner:
         found = await self._engine.sessions.get_session(app_name=self.app_name, user_id=user_id, session_id=session)
         if found is not None:
             return found
-        return await self._engine.sessions.create_session(app_name=self.app_name, user_id=user_id, session_id=session)
+        try:
+            return await self._engine.sessions.create_session(
+                app_name=self.app_name, user_id=user_id, session_id=session
+            )
+        except RunStateError:  # another process was faster
+            found = await self._engine.sessions.get_session(app_name=self.app_name, user_id=user_id, session_id=session)
+            if found is None:
+                raise
+            return found
 
     async def _answer(
         self,

@@ -62,8 +62,31 @@ def test_an_append_in_a_long_run_writes_what_is_new_and_no_more() -> None:
     run = Runner(root, model=ScriptedModel(lambda request: "word"), session_service=store).run("go", session="s")
     assert len(run.turn_events) == 401
     assert max(size(changes) for changes in store.written[2:401]) < 4_000
-    assert {tuple(part.part for part in changes.parts) for changes in store.written[2:401]} == {("events", "more")}
+    written = {tuple(part.part for part in changes.parts) for changes in store.written[2:401]}
+    assert written == {("events", "more"), ("more",)}  # an event; the end of a step, before the next one asks
     assert run_data(store.disk.read()[1][run.id]) == run_data(run)
+
+
+def test_a_step_that_is_done_is_stored_before_the_next_one_asks() -> None:
+    store = DocumentStore()
+    found: list[Run] = []
+
+    def says(request: LlmRequest) -> str:
+        if request.agent == "B" and not found:
+            found.extend(store.disk.read()[1].values())  # as another process would, were this one killed now
+        return request.agent
+
+    def notes(request: LlmRequest) -> str:
+        asked.append(request.agent)
+        return request.agent
+
+    asked: list[str] = []
+    root = SequentialAgent(name="p", sub_agents=[LlmAgent(name=name) for name in "ABC"])
+    Runner(root, model=ScriptedModel(says), session_service=store).run("go", session="s")
+    (run,) = found
+    assert (run.status, [(step.name, step.status) for step in run.step_runs]) == ("interrupted", [("A", "completed")])
+    assert Runner(root, model=ScriptedModel(notes)).continue_run(run).status == "completed"
+    assert asked == ["B", "C"]
 
 
 def test_a_content_is_stored_once_and_long_lists_share_what_they_have_in_common() -> None:
