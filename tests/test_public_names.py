@@ -9,8 +9,8 @@ import pytest
 import adknb
 
 HEAVY = {
-    "IPython", "altair", "anywidget", "google.adk", "google.genai", "ipywidgets", "jinja2", "numpy", "openai", "pandas",
-    "sqlalchemy", "xllamacpp",
+    "IPython", "aiosqlite", "altair", "anyio", "anywidget", "asyncpg", "google.adk", "google.genai",
+    "ipywidgets", "jinja2", "numpy", "openai", "opentelemetry", "pandas", "scipy", "sqlalchemy", "tenacity", "xllamacpp",
 }  # fmt: skip
 
 
@@ -25,6 +25,13 @@ def test_every_public_name_resolves_to_what_it_names(name: str) -> None:
 def test_an_unknown_name_is_an_import_error() -> None:
     with pytest.raises(ImportError, match="cannot import name 'LlmAgnet' from 'adknb'"):
         from adknb import LlmAgnet  # type: ignore[attr-defined]  # noqa: F401
+
+
+def test_the_import_alone_loads_no_event_loop() -> None:
+    script = "import sys; from adknb import LlmAgent, Runner; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert "adknb.runtime.runner" in loaded
+    assert {*HEAVY, "asyncio"}.isdisjoint(loaded)
 
 
 def test_describing_a_pipeline_loads_nothing_heavy() -> None:

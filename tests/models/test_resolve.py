@@ -138,7 +138,16 @@ def test_a_wrong_path_is_told(tmp_path: Path) -> None:
     assert str(caught.value) == f"there is no file '{tmp_path}/no.gguf'. Name a GGUF file: model=\"local:PATH.gguf\""
 
 
-def test_importing_the_models_loads_nothing_heavy() -> None:
-    code = "import sys, adknb.models; print(sorted({'xllamacpp', 'pandas', 'numpy', 'IPython'} & set(sys.modules)))"
+def test_importing_the_room_loads_no_model() -> None:
+    code = "import sys, adknb.models; print([name for name in sys.modules if name.startswith('adknb.models.')])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout == "[]\n"
+
+
+def test_the_models_load_nothing_heavy() -> None:
+    code = (
+        "import sys; from adknb import EchoModel, GeminiModel, LocalModel, OpenAIModel, ReplayModel, ScriptedModel\n"
+        "print(sorted({'xllamacpp', 'pandas', 'numpy', 'IPython', 'tenacity'} & set(sys.modules)))"
+    )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout == "[]\n"
