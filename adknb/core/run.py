@@ -63,6 +63,10 @@ class Session(views.Viewed):
         """Each turn's current Run."""
         return [turn.run for turn in self.chain]
 
+    def holds(self, event: Event) -> bool:
+        """Whether this very event is in the log: an append that was cancelled may have come to its end."""
+        return any(each is event for each in reversed(self.events))
+
     def __repr__(self) -> str:
         return f"Session({self.id!r}, {len(self.turns)} turns, {len(self.events)} events, {len(self.state)} keys)"
 

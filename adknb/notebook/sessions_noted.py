@@ -47,9 +47,12 @@ class NotedSessions:
         if begun is None or begun.is_noted or run is None or session.is_copy:
             return await self._store.append_event(session, event)
         change = self._notes.change(*begun.change(run))
-        await self._store.append_events(session, [event], self._notes.log.notes(change))
-        self._notes.log.stored(change)
-        begun.is_noted = True
+        try:
+            await self._store.append_events(session, [event], self._notes.log.notes(change))
+        finally:  # also when it was cancelled meanwhile
+            if session.holds(event):
+                self._notes.log.stored(change)
+                begun.is_noted = True
         return event
 
     async def create_session(
