@@ -175,9 +175,9 @@ class DatabaseSessionService:
         since = time.time() - (older_than or 0)
         found = (await self.summaries(app_name=app_name, user_id=user_id))[keep or 0 :]
         old = [summary for summary in found if summary.last_write <= since]
-        if not dry_run:
-            await self._database.write(lambda connection: delete_unwritten(connection, old, since))
-        return old
+        if dry_run:
+            return old
+        return await self._database.write(lambda connection: delete_unwritten(connection, old))
 
     async def export_session(self, *, app_name: str, user_id: str, session_id: str) -> dict[str, Any]:
         """The session with all its `runs` as one JSON document (see `documents.export_session`). Raises `RunStateError` when

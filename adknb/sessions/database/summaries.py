@@ -16,7 +16,8 @@ from adknb.sessions.database.turn_changes import TurnChange, TurnNames
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """A session at a glance. `size` is that of its rows in bytes; `begun` and `last_write` are seconds since 1970.
+    """A session at a glance. `writes` counts the rows of its log, of which not every one is an event; `size` is that of all
+    its rows in bytes; `begun` and `last_write` are seconds since 1970.
 
     `status` is that of the last turn's run, None without turns. `running` may also mean that the process that ran it is gone.
     """
@@ -26,6 +27,7 @@ class SessionSummary:
     user_id: str
     turns: int
     events: int
+    writes: int
     size: int
     begun: float
     last_write: float
@@ -44,7 +46,7 @@ def summaries(connection: Connection, app: str | None, user: str | None) -> list
     ).group_by(LOG.c.session)
     log = counted.subquery()
     statement = (
-        select(SESSIONS, log.c.events, log.c.at, log.c.size, LOG.c.writer)
+        select(SESSIONS, log.c.events, log.c.seq, log.c.at, log.c.size, LOG.c.writer)
         .outerjoin(log, log.c.session == SESSIONS.c.number)
         .outerjoin(LOG, (LOG.c.session == SESSIONS.c.number) & (LOG.c.seq == log.c.seq))
     )
@@ -59,9 +61,8 @@ def summaries(connection: Connection, app: str | None, user: str | None) -> list
     return sorted(found, key=lambda summary: (-summary.last_write, summary.id))
 
 
-def delete_unwritten(connection: Connection, sessions: Sequence[SessionSummary], since: float) -> list[SessionSummary]:
-    """Delete these sessions, but not those that somebody wrote to since the moment `since`; returns those that are gone."""
-    written = select(LOG.c.session).where(LOG.c.session == SESSIONS.c.number, LOG.c.at > since).exists()
+def delete_unwritten(connection: Connection, sessions: Sequence[SessionSummary]) -> list[SessionSummary]:
+    """Delete these sessions, but not those that somebody wrote to since they were looked at; returns those that are gone."""
     gone = []
     for session in sessions:
         same = (
@@ -70,6 +71,7 @@ def delete_unwritten(connection: Connection, sessions: Sequence[SessionSummary],
             SESSIONS.c.id == as_column(session.id),
             SESSIONS.c.begun == session.begun,
         )
+        written = select(LOG.c.seq).where(LOG.c.session == SESSIONS.c.number, LOG.c.seq > session.writes).exists()
         # PostgreSQL's DELETE would wait for a write that is under way, and not look again whether there is one
         connection.execute(select(SESSIONS.c.number).where(*same).with_for_update())
         if connection.execute(delete(SESSIONS).where(*same, ~written)).rowcount:
@@ -111,7 +113,7 @@ def _summary(
 ) -> SessionSummary:
     return SessionSummary(
         id=from_column(row.id), app_name=from_column(row.app), user_id=from_column(row.user),
-        turns=len(turns), events=row.events or 0, size=len(row.state) + int(row.size or 0) + sum(kept),
+        turns=len(turns), events=row.events or 0, writes=row.seq or 0, size=len(row.state) + int(row.size or 0) + sum(kept),
         begun=row.begun, last_write=row.at or row.begun, last_writer=row.writer,
         status=statuses.get((row.number, turns[-1].run)) if turns else None,
     )  # fmt: skip
