@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from adknb.core.content import Content
@@ -45,6 +45,10 @@ class Engine:
     last_run: Run | None = None
     run_node: RunNode = run_node
     build_request: BuildRequest = build_request
+    keeps_turns: KeepsTurns | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.keeps_turns = self.sessions if isinstance(self.sessions, KeepsTurns) else None  # too slow for each run
 
     def new_run(self, session: Session, message: Content, place: Mapping[str, Any]) -> Run:
         return Run(
@@ -56,7 +60,7 @@ class Engine:
         return Invocation(
             run, run.session, self.tree, self.rules, self.strategy, self.artifacts, run.config, journal,
             self.complete, self.run_node, dict(run.asked), self.observer, resumable=self.resumable,
-            save=self.save if isinstance(self.sessions, KeepsTurns) else None,
+            save=self.save if self.keeps_turns is not None else None,
         )  # fmt: skip
 
     async def finish(self, invocation: Invocation) -> Run:
@@ -102,8 +106,8 @@ class Engine:
 
     async def save(self, run: Run) -> None:
         """Let a store that keeps turns take in how the run ended."""
-        if isinstance(self.sessions, KeepsTurns):
-            await self.sessions.save(run.session)
+        if self.keeps_turns is not None:
+            await self.keeps_turns.save(run.session)
 
     async def _save_end(self, run: Run) -> None:
         """`save`, whose failure does not hide the error that ended the run."""

@@ -9,7 +9,7 @@ from typing import Any
 from adknb.core.content import Content
 from adknb.core.errors import RunStateError, SpecError, StaleSessionError, near_names
 from adknb.core.events import Event
-from adknb.core.protocols import ArtifactService, KeepsTurns, Model, SessionService
+from adknb.core.protocols import ArtifactService, Model, SessionService
 from adknb.core.run import Run, RunConfig, Session
 from adknb.core.specs import BaseAgent
 from adknb.rules.base import Rules
@@ -382,7 +382,7 @@ class Runner:
             raise
 
     def _save(self, run: Run) -> None:
-        if isinstance(self._engine.sessions, KeepsTurns):
+        if self._engine.keeps_turns is not None:
             run_sync(lambda: self._engine.save(run))
 
     async def _go_on(self, operation: Callable[..., Invocation], run: Run, *arguments: Any) -> Run:
