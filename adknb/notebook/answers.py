@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from adknb.core.errors import RunStateError, near_names
+from adknb.core.errors import RunStateError, UnknownCallError, near_names
 from adknb.core.pending import PendingCall, asked_calls, listed, pending_calls
 from adknb.core.run import Run
 from adknb.notebook.bench_runs import RunningBench
@@ -43,6 +44,11 @@ class AnsweringBench(RunningBench):
         place = records[-1].run.session
         found = [(find_call(place.history, call), response) for call, response in answers]
         responses = {call.id: response for call, response in found}
+        if len(responses) < len(found):
+            raise UnknownCallError(
+                f"two of these answers are for one call: {listed({call.id: call for call, _ in found}.values())}. Nothing was "
+                "answered: name each call once, by its id. See them: %adk pending"
+            )
         record = _asking(records, found[-1][0])
         options = {"resumable": True} if record.run.status == "waiting" else {}
         return self._go_on(
@@ -68,7 +74,11 @@ class AnsweringBench(RunningBench):
             named = next((records for records in conversations if records[-1].session == name), None)
             if named is None:
                 known = [records[-1].session for records in conversations]
-                raise RunStateError(f"no run went into a session {name!r}.{near_names(name, filter(None, known))}")
+                near = near_names(name, filter(None, known))
+                raise RunStateError(
+                    f"no run went into a session {name!r}.{near} One that others began is picked up first: %adk sessions "
+                    f"{shlex.quote(name)}"
+                )
             return named
         self.record(trials=False)  # says how to make a run, when there is none
         last = conversations[-1]

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from adknb.compare.comparison import Comparison
 from adknb.core.errors import RunStateError, SpecError, StaleSessionError, near_names
@@ -27,6 +27,10 @@ from adknb.runtime.sync import run_sync
 if TYPE_CHECKING:
     from adknb.workflow.result import WorkflowResult
     from adknb.workflow.workflow import SequentialWorkflow
+
+_NO_PIPELINE: Final = (
+    " There is none yet: write one (%%agent NAME --pipeline PIPELINE), or read it from a file (%adk load FILE)."
+)
 
 
 class ChangingBench:
@@ -82,7 +86,7 @@ class ChangingBench:
         if name is None:
             raise SpecError("there is no pipeline yet. Write one: %%agent NAME --pipeline PIPELINE")
         if name not in self.pipelines:
-            raise SpecError(f"there is no pipeline {name!r}.{near_names(name, self.pipelines)}")
+            raise SpecError(f"there is no pipeline {name!r}.{near_names(name, self.pipelines) or _NO_PIPELINE}")
         return self.pipelines[name]
 
     def root(self, name: str | None) -> BaseAgent:
@@ -94,7 +98,8 @@ class ChangingBench:
             return value
         agents = [known for known, found in self.namespace.items() if is_agent(found)]
         what = f" (the variable is of type {type(value).__name__})" if value is not None else ""
-        raise SpecError(f"there is no pipeline {name!r}{what}.{near_names(name, [*self.pipelines, *agents])}")
+        near = near_names(name, [*self.pipelines, *agents]) or _NO_PIPELINE
+        raise SpecError(f"there is no pipeline {name!r}{what}.{near}")
 
     def record(self, run: str | None = None, pipeline: str | None = None, *, trials: bool = True) -> Record:
         """A run by its id (or its beginning), else the newest one, of a pipeline when one is named.

@@ -93,7 +93,17 @@ def test_a_session_is_found_by_the_call_or_named(asking: Notebook) -> None:
     )
     asking.run("%adk answer no --session two")
     assert asking.last.session is asking.bench.sessions["two"]
-    assert "no run went into a session 'tow'. Did you mean 'two'?" in asking.fail("%adk answer no --session tow")
+    message = asking.fail("%adk answer no --session tow")
+    assert (
+        "no run went into a session 'tow'. Did you mean 'two'? One that others began is picked up first: %adk sessions tow"
+        in message
+    )
+
+
+def test_an_answer_may_be_the_tool_s_name(asking: Notebook) -> None:
+    asking.run("%%pipeline p --resumable\ngo", "run")
+    asking.run("%adk answer '\"ask\"'")
+    assert asking.last.message.function_responses[0].response == {"result": "ask"}
 
 
 def test_step_by_step(asking: Notebook) -> None:
@@ -110,7 +120,14 @@ def test_step_by_step(asking: Notebook) -> None:
     ("line", "message"),
     [
         ("", "UsageError: %adk answer: the answer is missing. Write: %adk answer VALUE, or CALL VALUE. See: %adk pending"),
-        ("call-1", "UsageError: %adk answer: call-1 is a call; its answer is missing. Write: %adk answer call-1 VALUE"),
+        ("call-1", "UsageError: %adk answer: call-1 is a call; its answer is missing. Write: %adk answer call-1 VALUE; or if "
+         "that text is the answer, as JSON: %adk answer '\"call-1\"'"),
+        ("ask", "UsageError: %adk answer: ask is a call; its answer is missing. Write: %adk answer ask VALUE; or if that text is "
+         "the answer, as JSON: %adk answer '\"ask\"'"),
+        ("ask yes call-1 no", "UnknownCallError: two of these answers are for one call: 'call-1' (ask, asked by B). Nothing was "
+         "answered: name each call once, by its id. See them: %adk pending"),
+        ('{"a": tru', "UsageError: %adk answer: {a: tru begins like JSON and is none: Expecting property name enclosed in double "
+         "quotes: line 1 column 2 (char 1). If it is text, write it as JSON text: '\"{a: tru\"'"),
         ("yes do it", "UsageError: %adk answer: 3 words are no pairs of a call and its answer. Put quotes around an answer with "
          "spaces: %adk answer 'yes, do it'"),
         ("cal-1 yes", "UnknownCallError: the session has no long-running call 'cal-1'. Did you mean 'call-1'?"),

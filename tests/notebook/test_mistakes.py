@@ -94,6 +94,12 @@ def test_a_cell_without_a_body_is_refused_by_ipython(begun: Notebook, magic: str
 # before there is anything
 
 
+_NO_PIPELINE = (
+    "there is no pipeline 'p'. There is none yet: write one (%%agent NAME --pipeline PIPELINE), or read it from a file (%adk "
+    "load FILE)."
+)
+
+
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
@@ -104,8 +110,8 @@ def test_a_cell_without_a_body_is_refused_by_ipython(begun: Notebook, magic: str
         ("%adk save x", "there is no pipeline yet. Write one: %%agent NAME --pipeline PIPELINE"),
         ("%adk order A", "there is no pipeline yet. Write one: %%agent NAME --pipeline PIPELINE"),
         ("%pipeline p --from A", "there is no run of 'p' yet. Make one: %%pipeline p, with the message below it."),
-        ("%%pipeline p\nhi", "there is no pipeline 'p'."),
-        ("%%compare p\nhi", "there is no pipeline 'p'."),
+        ("%%pipeline p\nhi", _NO_PIPELINE),
+        ("%%compare p\nhi", _NO_PIPELINE),
     ],
 )
 def test_on_an_empty_bench(notebook: Notebook, cell: str, message: str) -> None:

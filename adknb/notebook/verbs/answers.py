@@ -9,7 +9,7 @@ import shlex
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any, Final
 
-from adknb.core.pending import asked_calls
+from adknb.core.pending import PendingCall, asked_calls
 from adknb.core.run import Run
 from adknb.notebook.answers import WAITING
 from adknb.notebook.bench import Bench
@@ -20,6 +20,8 @@ from adknb.tables.frame import frame
 if TYPE_CHECKING:
     import pandas as pd
 
+_PART_OF_AN_ID: Final = 5
+"""So many characters of an id are meant as one: `adk-3`. `a` may well be an answer."""
 _BEGINS_JSON: Final = re.compile(r"(?<!\S)[{\[]")
 
 
@@ -80,6 +82,8 @@ def answer(bench: Bench, options: Namespace) -> Run:
     if len(words) == 1:
         _refuse_call_alone(bench, words[0])
         pairs = [(None, words[0])]
+    elif words[0].startswith(("{", "[")):  # an object that is whole is one word
+        value_of(" ".join(words))
     elif len(words) % 2:
         raise UsageError(
             f"%adk answer: {len(words)} words are no pairs of a call and its answer. Put quotes around an answer with spaces: "
@@ -90,8 +94,15 @@ def answer(bench: Bench, options: Namespace) -> Run:
 
 def _refuse_call_alone(bench: Bench, word: str) -> None:
     for run in bench.runs:
-        if any(call.id == word for call in asked_calls(run.turn_events)):
-            raise UsageError(f"%adk answer: {word} is a call; its answer is missing. Write: %adk answer {word} VALUE")
+        if any(_is_named(call, word) for call in asked_calls(run.turn_events)):
+            raise UsageError(
+                f"%adk answer: {word} is a call; its answer is missing. Write: %adk answer {word} VALUE; or if that text is the "
+                f"answer, as JSON: %adk answer {shlex.quote(json.dumps(word, ensure_ascii=False))}"
+            )
+
+
+def _is_named(call: PendingCall, word: str) -> bool:
+    return word in (call.id, call.call.name) or (len(word) >= _PART_OF_AN_ID and call.id.startswith(word))
 
 
 def pending(bench: Bench, options: Namespace) -> pd.DataFrame:
