@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from adknb.notebook.cards.waiting import answered
 from adknb.notebook.pipelines import Pipeline
 from adknb.notebook.records import Record
 from adknb.tables.frame import Kind, Row
+from adknb.tables.session import message_text
 
 RUNS: Final[dict[str, Kind]] = {
     "run": "text", "pipeline": "text", "status": "text", "session": "text", "turn": "count", "message": "text",
@@ -21,7 +23,8 @@ PIPELINES: Final[dict[str, Kind]] = {
 
 
 def run_rows(records: Iterable[Record]) -> Iterator[Row]:
-    """One row a run, oldest first. `turn` counts from 1; `note` says trial, mixed, stale, replaced or of which variant."""
+    """One row a run, oldest first. `turn` counts from 1; `note` says trial, mixed, stale, replaced, answered, or of which
+    variant."""
     for record in records:
         run = record.run
         is_current = run.turn < len(run.session.chain) and run.session.chain[run.turn].run is run
@@ -31,6 +34,7 @@ def run_rows(records: Iterable[Record]) -> Iterator[Row]:
             run.label,
             "stale: an earlier turn was run again" if run.stale else "",
             "" if is_current or record.trial else "replaced",
+            answered(run),
         ]
         yield {
             "run": run.id,
@@ -38,7 +42,7 @@ def run_rows(records: Iterable[Record]) -> Iterator[Row]:
             "status": run.status,
             "session": record.session or "",
             "turn": run.turn + 1,
-            "message": run.message.text,
+            "message": message_text(run.message),
             "steps": len(run.step_runs),
             "output": run.output,
             "strategy": run.strategy,

@@ -23,7 +23,7 @@ def pending_rows(calls: Iterable[PendingCall]) -> list[Row]:
             "agent": each.event.author,
             "question": question(each),
             "tool": each.call.name,
-            "since": datetime.fromtimestamp(each.event.timestamp, UTC).isoformat(" ", "seconds"),
+            "since": f"{datetime.fromtimestamp(each.event.timestamp, UTC):%Y-%m-%d %H:%M:%SZ}",
         }
         for each in calls
     ]

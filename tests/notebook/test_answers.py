@@ -41,8 +41,13 @@ def test_a_run_waits_and_is_answered(asking: Notebook) -> None:
     assert pending.drop(columns="since").to_dict("records") == [
         {"call": "call-1", "agent": "B", "question": "ok?", "tool": "ask", "session": "", "run": asking.last.id}
     ]
+    assert asking.run("%adk pending").text.split()[1:7] == ["call", "agent", "question", "tool", "since", "run"]
     text = asking.run("%adk answer yes").text
     assert "p: completed" in text
+    assert asking.run("%adk runs").value[["status", "message", "note"]].to_numpy().tolist() == [
+        ["waiting", "go", "answered in turn 2"],
+        ["completed", '{"function_response":{"name":"ask","response":{"result":"yes"}}}', ""],
+    ]
     assert (outputs(asking.last), asking.last.turn) == (["B b1", "C c1"], 1)
     assert asking.last.message.function_responses[0].response == {"result": "yes"}
     assert len(asking.run("%adk pending").value) == 0

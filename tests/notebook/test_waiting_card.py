@@ -32,6 +32,9 @@ def test_afterwards_it_says_where_the_answer_came() -> None:
     done = bench.answer(None, "yes")
     assert (head(run), warnings(run)) == ("p: waiting", [f"! Waited for {ASKED}; answered in turn 2"])
     assert (head(done), warnings(done), warnings(run.session)) == ("p: completed", [], [])
+    first = next(line for line in str(run.session).splitlines() if " waiting " in line)
+    assert first.endswith("answered in turn 2")
+    assert ">answered in turn 2</td>" in run.session.to_html()
 
 
 def test_a_turn_that_was_run_again() -> None:

@@ -55,7 +55,7 @@ def test_what_waits_is_read_off_the_events() -> None:
         ("call-1", event, None),
         ("call-2", event, None),
     ]
-    since = "1970-01-01 00:01:01+00:00"
+    since = "1970-01-01 00:01:01Z"
     event.timestamp = 61.9
     assert run.pending.to_dict("records") == [
         {"call": "call-1", "agent": "B", "question": "first?", "tool": "ask", "since": since},

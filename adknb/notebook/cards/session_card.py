@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from adknb.core.escape import one_line
 from adknb.core.pending import pending_calls
-from adknb.core.run import Session
+from adknb.core.run import Run, Session
 from adknb.notebook.cards import text
 from adknb.notebook.cards.html import box, card, chip, cut, head, span, table
 from adknb.notebook.cards.run_card import STATUS_KINDS
 from adknb.notebook.cards.state_table import state_html, state_text
-from adknb.notebook.cards.waiting import waiting
+from adknb.notebook.cards.waiting import answered, waiting
 from adknb.notebook.cards.words import counted, duration
+from adknb.tables.frame import Row
 from adknb.tables.session import session_state_rows, turn_rows
 from adknb.tokens.counter import default_counter
 
@@ -33,9 +35,9 @@ def session_html(session: Session) -> str:
             duration(row["ms"]),
             f"{row['input_tokens']:,}",
             f"{row['output_tokens']:,}",
-            chip(row["stale"], "warn") if row["stale"] else "",
+            "<br>".join(filter(None, [chip(row["stale"], "warn") if row["stale"] else "", answered(run)])),
         ]
-        for row in turn_rows(session, default_counter())
+        for row, run in _turns(session)
     ]
     waits = pending_calls(session.history)
     return card(
@@ -50,8 +52,8 @@ def session_html(session: Session) -> str:
 def session_text(session: Session) -> str:
     rows = [
         [str(row["turn"]), row["message"], row["output"], row["status"], str(row["steps"]), duration(row["ms"]),
-         f"{row['input_tokens']:,}", f"{row['output_tokens']:,}", row["stale"]]
-        for row in turn_rows(session, default_counter())
+         f"{row['input_tokens']:,}", f"{row['output_tokens']:,}", "; ".join(filter(None, [row["stale"], answered(run)]))]
+        for row, run in _turns(session)
     ]  # fmt: skip
     waits = pending_calls(session.history)
     lines = [one_line(f"Session {session.id} · {_summary(session)}", 300)]
@@ -63,6 +65,10 @@ def session_text(session: Session) -> str:
     if state:
         lines.extend(["", state_text(state)])
     return "\n".join(lines)
+
+
+def _turns(session: Session) -> Iterator[tuple[Row, Run]]:
+    return zip(turn_rows(session, default_counter()), session.turns, strict=True)
 
 
 def _summary(session: Session) -> str:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from pandas.io.formats.style import Styler
 
-_HIDDEN: Final = {"id", "agent", "channel"}
-"""Columns that a reader misses nothing without: they repeat others, or serve to join tables."""
+_HIDDEN: Final = {"id", "channel"}
+"""Columns that a reader misses nothing without: they serve to join tables."""
 _FLAGS: Final = {"final", "reported", "in_use", "on_bench", "guarded", "leaked"}
 _ROWS: Final = 200
 """Rows that are drawn; the table itself has them all."""
@@ -46,7 +46,7 @@ def readable(result: Any, name: str) -> Styler:
 
 def readable_frame(data: pd.DataFrame) -> Styler:
     """A table's rows for reading; columns are drawn by their names, as the tables of results have them."""
-    hidden = _HIDDEN
+    hidden = _HIDDEN | {"agent"} if "step" in data else _HIDDEN
     if "author" in data and "step" in data and list(data["author"]) == list(data["step"]):
         hidden = hidden | {"author"}
     shown = data[[name for name in data.columns if name not in hidden and (data.empty or any(map(_says, data[name])))]]

@@ -26,6 +26,17 @@ def waiting_lines(run: Run) -> Iterator[str]:
             yield waiting(each, alone)
 
 
+def answered(run: Run) -> str:
+    """`answered in turn 2` of a run that waits for nothing any more, else an empty text."""
+    if run.status != "waiting":
+        return ""
+    now = {each.id: each for each in asked_calls(run.session.history)}
+    found = [now.get(each.id) for each in pending_calls(run.turn_events)]
+    turns = {_turn_of(run, each) for each in found if each is not None and each.answered is not None}
+    still = any(each is None or each.answered is None for each in found)
+    return "" if still or not turns else f"answered in turn {max(turns)}"
+
+
 def waiting(call: PendingCall, alone: bool) -> str:
     """What a call waits for, and the words that answer it; `alone` says that no other call of the session waits."""
     named = "" if alone else f"{call.id} "
