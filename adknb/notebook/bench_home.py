@@ -112,13 +112,7 @@ class DatabaseHome(Home):
         self, older_than: float | None, keep: int | None, kept: Collection[Identity], dry_run: bool
     ) -> list[SessionSummary]:
         """What was pruned, or would be with `dry_run`: never what is in `kept`."""
-        found = run_sync(lambda: self.store.prune(older_than=older_than, keep=keep, dry_run=True))
-        gone = {Identity(each.app_name, each.user_id, each.id): each for each in found}
-        gone = {identity: each for identity, each in gone.items() if identity not in kept}
-        if not dry_run:
-            for identity in gone:
-                self.delete(identity)
-        return list(gone.values())
+        return run_sync(lambda: self.store.prune(older_than=older_than, keep=keep, spare=kept, dry_run=dry_run))
 
     def noting(self, begun: Begun) -> AbstractContextManager[None]:
         return self._noted.noting(begun)

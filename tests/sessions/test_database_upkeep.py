@@ -88,7 +88,10 @@ async def test_prune_takes_the_old_and_leaves_the_newest(opened: Opener) -> None
     would = await service.prune(keep=1, dry_run=True)
     assert [each.id for each in would] == ["two", "one"]
     assert len(await service.list_sessions(app_name="a")) == 3
-    assert await service.prune(older_than=0.0, keep=1) == would
+    with pytest.raises(RunStateError, match="keep \\(how many\\) are 0 or more"):
+        await service.prune(keep=-1)
+    assert await service.prune(older_than=0.0, keep=1, spare=[("a", "u", "one"), ("a", "v", "two")]) == would[:1]
+    assert await service.prune(older_than=0.0, keep=1) == would[1:]
     assert [each.id for each in await service.list_sessions(app_name="a")] == ["three"]
     assert (await read(opened(), "three", "u")).state == {"user:k": "three"}
     other = await service.create_session(app_name="a", user_id="u", session_id="one")
@@ -137,6 +140,17 @@ async def test_an_exported_session_comes_back_whole(opened: Opener) -> None:
     assert [event.text for event in again.history] == ["hi", "a1", "b1", "again", "a2", "after", "more"]
     run = await runner(other).step_async(again.turns[0], "B", trial=True)
     assert [step.output for step in run.step_runs] == ["a1", "b1"]
+
+
+async def test_the_names_of_runs_in_a_document_may_be_of_any_text(opened: Opener) -> None:
+    service = opened()
+    await runner(service).run_async("hi", session="s", user_id="user")
+    document = await service.export_session(app_name="a", user_id="user", session_id="s")
+    for name in ("a\\b", "\x00", "\ud800"):
+        document["turns"][0]["run"] = name
+        document["parts"] = [[name, *part[1:]] for part in document["parts"]]
+        copy = await service.import_session(document, session_id=f"copy {name}")
+        assert [(run.id, run.status, len(run.step_runs)) for run in copy.turns] == [(name, "completed", 2)]
 
 
 async def test_imported_shared_values_do_not_push_others_aside(opened: Opener) -> None:

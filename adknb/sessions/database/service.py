@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 
 from sqlalchemy import Connection, delete, select
@@ -160,21 +160,27 @@ class DatabaseSessionService:
         keep: int | None = None,
         app_name: str | None = None,
         user_id: str | None = None,
+        spare: Collection[tuple[str, str, str]] = (),
         dry_run: bool = False,
     ) -> list[SessionSummary]:
         """Delete the sessions that nobody wrote to for `older_than` seconds, but not the `keep` that were written to last;
-        with `keep` alone all others. Returns what was deleted, or with `dry_run` what would be.
+        with `keep` alone all others. Those in `spare` (app, user, id) stay. Returns what was deleted, or with `dry_run` what
+        would be.
 
-        Raises `RunStateError` when neither is said. A session that is written to meanwhile stays. An SQLite file keeps its
-        size: the room is used again.
+        Raises `RunStateError` when neither is said, or less than 0. A session that is written to meanwhile stays. An SQLite
+        file keeps its size: the room is used again.
         """
         if older_than is None and keep is None:
             raise RunStateError(
                 "say which sessions to prune: older_than (seconds), keep (how many of the newest), or both"
             )
+        if min(older_than or 0, keep or 0) < 0:
+            raise RunStateError("older_than (seconds) and keep (how many) are 0 or more")
         since = time.time() - (older_than or 0)
         found = (await self.summaries(app_name=app_name, user_id=user_id))[keep or 0 :]
-        old = [summary for summary in found if summary.last_write <= since]
+        old = [
+            each for each in found if each.last_write <= since and (each.app_name, each.user_id, each.id) not in spare
+        ]
         if dry_run:
             return old
         return await self._database.write(lambda connection: delete_unwritten(connection, old))

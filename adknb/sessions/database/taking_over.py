@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from adknb.core.errors import RunStateError
 from adknb.core.run import Run, Session
 from adknb.core.state import TEMP_PREFIX
-from adknb.sessions.database.changes import event_text
+from adknb.sessions.database.changes import blob_rows, event_text, part_rows
 from adknb.sessions.database.reading import Identity
 from adknb.sessions.database.shared import Changes, rows_of
 from adknb.sessions.database.tables import APP_VALUES, BLOBS, LOG, RUN_PARTS, RUNS, SESSIONS, USER_VALUES
@@ -71,10 +71,8 @@ def _take_over_runs(connection: Connection, number: int, runs: Sequence[Run]) ->
         documents.stored(run, changes)
         row = {"session": number, "run": as_column(run.id), "status": run.status, "begun": time.time() + place * 1e-6}
         insert_missing(connection, RUNS, [row])
-        insert_missing(
-            connection, BLOBS, [{"session": number, "hash": name, "data": data} for name, data in changes.blobs.items()]
-        )
-        insert_missing(connection, RUN_PARTS, [{"session": number, **part._asdict()} for part in changes.parts])
+        insert_missing(connection, BLOBS, blob_rows(number, changes.blobs))
+        insert_missing(connection, RUN_PARTS, part_rows(number, changes.parts))
 
 
 def _start_row(identity: Identity, session: Session) -> dict[str, object]:
