@@ -17,6 +17,7 @@ from adknb.core.json_values import copied, fault
 from adknb.core.run import Run, Session
 from adknb.notebook.bench_values import NOT_KEPT, from_json, outside, to_json
 from adknb.notebook.chosen_files import chosen_outside, without_outside
+from adknb.notebook.chosen_places import SaidHere, not_taken
 from adknb.notebook.pipelines import AgentCell, AgentOptions, Pipeline, Version
 from adknb.notebook.records import Record, Settings
 
@@ -70,8 +71,9 @@ class Contents:
 class Writer:
     """Makes documents of contents. Remembers what each part came to, so that an unchanged part is the same object."""
 
-    def __init__(self, namespace: Callable[[], Mapping[str, Any]]) -> None:
+    def __init__(self, namespace: Callable[[], Mapping[str, Any]], said: SaidHere) -> None:
         self._namespace = namespace
+        self._said = said
         self._known: dict[int, tuple[Any, Any]] = {}
 
     def document(self, contents: HasContents) -> dict[str, Any]:
@@ -93,26 +95,35 @@ class Writer:
             return once(one, lambda: {**head, "versions": versions})
 
         def record(one: Record) -> Any:
-            return once(one, lambda: _record(one, namespace))
+            return once(one, lambda: _record(one, self._values(one.options)))
 
-        namespace = self._namespace()
         return {
             "pipelines": [
                 {"name": pipeline.name, "agents": [agent(one) for one in pipeline.agents]}
                 for pipeline in contents.pipelines.values()
             ],
-            "settings": _values({each.name: getattr(contents.settings, each.name) for each in fields(Settings)}, namespace),
+            "settings": self._values({each.name: getattr(contents.settings, each.name) for each in fields(Settings)}),
             "current": contents.current,
             "sessions": {name: list(Identity.of(session)) for name, session in contents.sessions.items()},
             "records": [record(one) for one in contents.records if one.is_at_home],
-        }  # fmt: skip
+        }
+
+    def _values(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        namespace = self._namespace()
+        kept = {name: to_json(value, namespace) for name, value in values.items()}
+        for name, value in kept.items():
+            self._said.add(name, value)
+        return kept
 
 
 class Reader:
     """Makes contents of documents. `remarks` says what could not be kept, `missing` which runs are not there."""
 
-    def __init__(self, namespace: Mapping[str, Any], run_of: Callable[[Identity, str], Run | None]) -> None:
+    def __init__(
+        self, namespace: Mapping[str, Any], run_of: Callable[[Identity, str], Run | None], said: SaidHere
+    ) -> None:
         self._namespace = namespace
+        self._said = said
         self._run_of = run_of
         self._known: dict[int, tuple[Any, Any]] = {}
         self.remarks: list[str] = []
@@ -167,16 +178,25 @@ class Reader:
         if run is None:
             self.missing.append(document["run"])
             return None
-        options = self._values(document["options"], f"run {run.id}: the option ")
+        options = self._values(document["options"], f"run {run.id}: the option ", "an earlier run's option ")
         session, trial = document["session"], document["trial"]
         return Record(run, document["pipeline"], document["cell"], session, trial, options)
 
-    def _values(self, document: dict[str, Any], whose: str) -> dict[str, Any]:
+    def _values(self, document: dict[str, Any], whose: str, kind: str | None = None) -> dict[str, Any]:
+        """The values that are there again. Of many with the same place, which was not taken, the remark names the `kind`."""
         remarks: list[str] = []
-        found = {name: from_json(f"{whose}{name}", kept, self._namespace, remarks) for name, kept in document.items()}
+        found: dict[str, Any] = {}
+        for name, kept in document.items():
+            value = from_json(f"{whose}{name}", kept, self._namespace, remarks)
+            if value is NOT_KEPT:
+                continue
+            if self._said.forbids(name, kept):
+                remarks.append(not_taken(kind or whose, name, value))
+                continue
+            found[name] = value
         for remark in remarks:
             self._remark(remark)
-        return {name: value for name, value in found.items() if value is not NOT_KEPT}
+        return found
 
     def _remark(self, text: str) -> None:
         if text not in self.remarks:
@@ -190,7 +210,7 @@ def _options(options: AgentOptions) -> dict[str, Any]:
     return {name: copied(value) if fault(name, value) is None else None for name, value in kept.items()}
 
 
-def _record(record: Record, namespace: Mapping[str, Any]) -> dict[str, Any]:
+def _record(record: Record, options: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "run": record.run.id,
         "at": list(Identity.of(record.run.session)),
@@ -198,9 +218,5 @@ def _record(record: Record, namespace: Mapping[str, Any]) -> dict[str, Any]:
         "cell": record.cell,
         "session": record.session,
         "trial": record.trial,
-        "options": _values(record.options, namespace),
+        "options": options,
     }
-
-
-def _values(values: Mapping[str, Any], namespace: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: to_json(value, namespace) for name, value in values.items()}

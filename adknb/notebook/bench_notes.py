@@ -10,6 +10,7 @@ from adknb.core.json_values import copied, fault
 from adknb.core.run import Run, Session, Turn
 from adknb.notebook.bench_documents import Contents, HasContents, Identity, Reader, Writer
 from adknb.notebook.bench_log import BenchLog, Change, Document
+from adknb.notebook.chosen_places import SaidHere
 from adknb.notebook.records import Settings
 from adknb.notebook.undo import SessionMark, Snapshot
 
@@ -39,7 +40,8 @@ class BenchNotes:
         self.log = BenchLog(store, notebook, store.writer)
         self._store = store
         self._namespace = namespace
-        self._writer = Writer(namespace)
+        self._said = SaidHere()
+        self._writer = Writer(namespace, self._said)
 
     def change(self, before: Snapshot, after: HasContents) -> Change:
         """A change as it is to be noted."""
@@ -66,7 +68,7 @@ class BenchNotes:
         identities = [Identity(*record["at"]) for record in newest["records"]]
         for identity in dict.fromkeys([*identities, *(Identity(*each) for each in newest["sessions"].values())]):
             await stored.load(self._store, identity)
-        reader = Reader(self._namespace(), stored.run)
+        reader = Reader(self._namespace(), stored.run, self._said)
         contents = reader.contents(newest, stored.session)
         remarks = [*reader.remarks, *_left_out(changes[-1].after, reader.missing)]
         undo = [_snapshot(change, reader, stored) for change in changes]

@@ -46,6 +46,10 @@ def from_json(name: str, kept: Any, namespace: Mapping[str, Any], remarks: list[
             return NOT_KEPT
         return recording
     if "json" in kept:
+        named = kept["json"].values() if isinstance(kept["json"], Mapping) else ()
+        if found := next((one for one in named if model_lies_outside(one)), None):
+            remarks.append(outside(name, found))
+            return NOT_KEPT
         return kept["json"]
     if "each" in kept:
         each = {key: from_json(f"{name} of {key}", one, namespace, remarks) for key, one in kept["each"].items()}

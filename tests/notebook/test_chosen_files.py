@@ -11,6 +11,7 @@ from adknb.notebook import files
 from adknb.notebook.answering import Recording
 from adknb.notebook.bench_documents import Contents, Reader, Writer
 from adknb.notebook.bench_values import NOT_KEPT, from_json
+from adknb.notebook.chosen_places import SaidHere
 from adknb.notebook.pipelines import AgentCell, AgentOptions, Pipeline, Version
 from adknb.notebook.records import Settings
 
@@ -59,6 +60,9 @@ def test_a_database_chooses_none_outside(path: str) -> None:
         f"{name} is not set: it was {said}, outside the notebook's folder, which a database cannot choose. Say it again."
         for name, said in (("record", path), ("model", f"replay:{path}"))
     ]
+    kept = from_json("models", {"json": {"A": "echo", "B": f"replay:{path}"}}, {}, remarks)
+    assert (kept, remarks[2:]) == (NOT_KEPT, [remarks[1].replace("model is", "models is")])
+    del remarks[2:]
     kept = from_json("record", {"recording": {"file": "in/r.jsonl", "mode": "new"}}, {}, remarks)
     assert (kept, len(remarks)) == (Recording("in/r.jsonl", "new"), 2)
 
@@ -68,8 +72,8 @@ def test_agents_of_a_database_lose_such_options(folder: Path) -> None:
     cell = AgentCell("A", "prompt", bad, None, (Version("old", bad),))
     good = AgentCell("B", "", AgentOptions(prompt_file="in/prompt.md", model="echo"))
     contents = Contents({"p": Pipeline("p", (cell, good))}, Settings(model="local:/m.gguf"), (), None, {})
-    reader = Reader({}, lambda identity, run: None)
-    found = reader.contents(Writer(dict).document(contents), lambda identity: None)
+    reader = Reader({}, lambda identity, run: None, SaidHere())
+    found = reader.contents(Writer(dict, SaidHere()).document(contents), lambda identity: None)
     first, second = found.pipelines["p"].agents
     assert first == AgentCell("A", "prompt", AgentOptions(key="k"), None, (Version("old", AgentOptions(key="k")),))
     assert second == good

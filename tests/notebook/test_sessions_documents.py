@@ -13,6 +13,7 @@ from adknb.notebook.answering import Recording
 from adknb.notebook.bench import Bench
 from adknb.notebook.bench_documents import Contents, Identity, Reader, Writer
 from adknb.notebook.bench_log import KIND, BenchLog, Change
+from adknb.notebook.chosen_places import SaidHere
 from adknb.notebook.pipelines import AgentOptions
 from adknb.notebook.records import TurnRequest
 
@@ -37,23 +38,28 @@ def contents(bench: Bench) -> Contents:
     return Contents(bench.pipelines, bench.settings, bench.records, bench.current, bench.sessions)
 
 
-def read(bench: Bench, document: Any, namespace: dict[str, Any] | None = None) -> tuple[Contents, Reader]:
+def read(
+    bench: Bench, document: Any, namespace: dict[str, Any] | None = None, said: SaidHere | None = None
+) -> tuple[Contents, Reader]:
     runs = {run.id: run for run in bench.runs}
     sessions = {Identity.of(run.session): run.session for run in bench.runs}
-    reader = Reader(bench.namespace if namespace is None else namespace, lambda _, run: runs.get(run))
+    reader = Reader(
+        bench.namespace if namespace is None else namespace, lambda _, run: runs.get(run), said or SaidHere()
+    )
     return reader.contents(json.loads(json.dumps(document)), sessions.get), reader
 
 
 def test_what_is_written_is_read_back(bench: Bench) -> None:
     bench.use(strategy={"A": "none"}, record=Recording("r.jsonl", "new"), base_url="http://here", stream=True, user="u")
-    document = Writer(lambda: bench.namespace).document(contents(bench))
-    found, reader = read(bench, document)
+    said = SaidHere()
+    document = Writer(lambda: bench.namespace, said).document(contents(bench))
+    found, reader = read(bench, document, said=said)
     assert found == contents(bench)
     assert (reader.remarks, reader.missing) == ([], [])
 
 
 def test_what_did_not_change_is_the_same_object(bench: Bench) -> None:
-    writer = Writer(lambda: bench.namespace)
+    writer = Writer(lambda: bench.namespace, SaidHere())
     before = writer.document(contents(bench))
     bench.put_agent("p", "A", "Another.", AgentOptions(key="a"), cell="c1")
     after = writer.document(contents(bench))
@@ -66,7 +72,7 @@ def test_what_did_not_change_is_the_same_object(bench: Bench) -> None:
 def test_objects_are_kept_by_name_or_said_to_be_gone(bench: Bench) -> None:
     unnamed = ScriptedModel({})
     bench.use(model=unnamed, base_url="http://me:secret@here")
-    document = Writer(lambda: bench.namespace).document(contents(bench))
+    document = Writer(lambda: bench.namespace, SaidHere()).document(contents(bench))
     assert "secret" not in json.dumps(document)
     found, reader = read(bench, document, {})
     assert (found.settings.model, found.settings.base_url) == (None, None)
@@ -80,7 +86,7 @@ def test_objects_are_kept_by_name_or_said_to_be_gone(bench: Bench) -> None:
         "defines it, then set it again.",
     ]
     bench.use(model=bench.namespace["model"], base_url=None)
-    document = Writer(lambda: bench.namespace).document(contents(bench))
+    document = Writer(lambda: bench.namespace, SaidHere()).document(contents(bench))
     assert read(bench, document)[0].settings.model is bench.namespace["model"]
     assert read(bench, document, {"model": "text"})[1].remarks[0] == (
         "the setting model is not set: it was the variable model (ScriptedModel). Run the cell that defines it, then set it "
@@ -89,8 +95,8 @@ def test_objects_are_kept_by_name_or_said_to_be_gone(bench: Bench) -> None:
 
 
 def test_runs_that_are_gone_are_named(bench: Bench) -> None:
-    document = Writer(lambda: bench.namespace).document(contents(bench))
-    reader = Reader(bench.namespace, lambda _, run: None)
+    document = Writer(lambda: bench.namespace, SaidHere()).document(contents(bench))
+    reader = Reader(bench.namespace, lambda _, run: None, SaidHere())
     found = reader.contents(document, lambda _: None)
     assert (found.records, found.sessions, reader.missing) == ((), {}, [run.id for run in bench.runs])
 
@@ -176,7 +182,7 @@ async def test_notes_of_a_newer_form_are_refused() -> None:
 
 def test_a_run_is_kept_by_its_id(bench: Bench) -> None:
     run: Run = bench.runs[0]
-    document = Writer(lambda: bench.namespace).document(contents(bench))
+    document = Writer(lambda: bench.namespace, SaidHere()).document(contents(bench))
     assert document["records"][0] == {
         "run": run.id, "at": ["adknb", "user", "chat"], "pipeline": "p", "cell": "c2", "session": "chat", "trial": False,
         "options": {"strategy": "none"},
