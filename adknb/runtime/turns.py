@@ -25,16 +25,30 @@ def fold(state: Mapping[str, Any], events: Iterable[Event]) -> dict[str, Any]:
 
 
 def restore_state(session: Session, state: Mapping[str, Any]) -> None:
-    """Put the session's state back to `state`, in place.
-
-    Of the shared `app:` and `user:` values those go back that the session's own events wrote: the others are not its to
-    take back, and stay as they are now.
-    """
+    """Put the session's state back to `state`, in place. Shared `app:` and `user:` values stay as they are now."""
     session.state.clear()
     session.state.update(state)
-    written = {key for event in (*session.events, *session.history) for key in event.actions.state_delta}
-    session.scopes.apply({key: state.get(key, REMOVED) for key in written})
     session.scopes.merge_into(session.state)
+
+
+def _see(session: Session, history: list[Event], state: Mapping[str, Any]) -> None:
+    """Let `history` be what requests see from now on, and `state` what it led to.
+
+    Of the shared values those change that another event of the history wrote last than did before: the others are not
+    its to take back.
+    """
+    before, now = _writers(session.history), _writers(history)
+    changed = {key for key in before.keys() | now.keys() if before.get(key) is not now.get(key)}
+    session.history = history
+    session.scopes.apply({key: state.get(key, REMOVED) for key in changed})
+    restore_state(session, state)
+
+
+def _writers(events: Iterable[Event]) -> dict[str, Event]:
+    """The event that wrote each shared value last."""
+    return {
+        key: event for event in events for key in event.actions.state_delta if key.startswith((APP_PREFIX, USER_PREFIX))
+    }
 
 
 def discard_temp(session: Session, kept: Mapping[str, Any]) -> None:
@@ -143,8 +157,8 @@ def make_current(run: Run) -> None:
     place = sum(len(turn.lead) + len(turn.run.turn_events) for turn in session.chain[: run.turn])
     run.start = place + len(run.lead)
     session.chain[run.turn :] = [Turn(run, run.lead, run.previous), *session.chain[run.turn + 1 :]]
-    session.history = [*session.history[:place], *run.lead, *run.turn_events]
-    restore_state(session, fold(run.start_state, run.turn_events))
+    history = [*session.history[:place], *run.lead, *run.turn_events]
+    _see(session, history, fold(run.start_state, run.turn_events))
 
 
 def bring_back_later_turns(run: Run) -> None:
@@ -155,10 +169,9 @@ def bring_back_later_turns(run: Run) -> None:
     for stale in later:
         stale.stale = True
         session.chain.append(Turn(stale, stale.lead, session.chain[-1]))
-        session.history.extend(stale.lead)
-        stale.start = len(session.history)
-        session.history.extend(stale.turn_events)
-        restore_state(session, fold(session.state, [*stale.lead, *stale.turn_events]))
+        stale.start = len(session.history) + len(stale.lead)
+        again = [*stale.lead, *stale.turn_events]
+        _see(session, [*session.history, *again], fold(session.state, again))
 
 
 def effects_before(run: Run, agent: str, number: int) -> str | None:
@@ -205,5 +218,4 @@ def restore(session: Session, chain: Sequence[Turn], state: Mapping[str, Any]) -
         history.extend(turn.lead)
         turn.run.start = len(history)
         history.extend(turn.run.turn_events)
-    session.history = history
-    restore_state(session, state)
+    _see(session, history, state)

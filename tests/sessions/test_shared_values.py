@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from adknb import Event, EventActions, LlmAgent, Runner, Session
+from adknb import (
+    CallbackContext,
+    Event,
+    EventActions,
+    InMemorySessionService,
+    LlmAgent,
+    Runner,
+    SequentialAgent,
+    Session,
+)
 from adknb.core.state import REMOVED
 from adknb.models.scripted import ScriptedModel
 from adknb.sessions.database import DatabaseSessionService
@@ -132,3 +143,53 @@ def test_a_value_that_is_taken_back_to_what_it_was_before_others_changed_it_is_w
     shared.refresh([("k", "2")])
     shared.values["k"] = 1
     assert shared.changes([], "app:") == {"k": "1"}
+
+
+async def what_others_wrote_stays(service: DatabaseSessionService | InMemorySessionService) -> None:
+    """Another session writes `user:k` while this one, which wrote it in its first turn, is in its second."""
+    other = await service.create_session(app_name="a", user_id="u", session_id="other")
+    begun: list[str] = []
+
+    async def be_interrupted(callback_context: CallbackContext) -> None:
+        begun.append(callback_context.invocation_id)
+        if len(begun) == 2:
+            await service.append_event(other, Event("B", actions=EventActions({"user:k": "during it"})))
+            raise asyncio.CancelledError
+
+    agent = LlmAgent(name="A", output_key="user:k", before_agent_callback=be_interrupted)
+    model = ScriptedModel({"A": ["one", "two"]})
+    runner = Runner(agent, model=model, session_service=service, app_name="a")
+    await runner.run_async("hi", session="s", user_id="u")
+    assert other.scopes.user == {"k": "one"}
+    with pytest.raises(asyncio.CancelledError):
+        await runner.run_async("hi", session="s", user_id="u")
+    assert other.scopes.user == {"k": "during it"}
+    paused = await runner.run_async("hi", session="s", user_id="u", pause=True)
+    await service.append_event(other, Event("B", actions=EventActions({"user:k": "while it is paused"})))
+    stepped = await runner.step_async(paused)
+    assert (stepped.status, stepped.start_state) == ("completed", {"user:k": "during it"})
+    assert other.scopes.user == {"k": "two"}
+    await service.append_event(other, Event("B", actions=EventActions({"user:k": "after it"})))
+    assert runner.rewind(stepped, "A").session.state == {"user:k": "during it"}  # back to before it
+
+
+async def test_what_other_sessions_wrote_stays_until_a_turn_is_taken_back(opened: Opener) -> None:
+    await what_others_wrote_stays(opened())
+    assert (await read(opened(), "other")).scopes.user == {"k": "during it"}
+    await what_others_wrote_stays(InMemorySessionService())
+
+
+async def test_a_paused_turn_that_goes_on_takes_nothing_back(opened: Opener) -> None:
+    service = opened()
+    other = await service.create_session(app_name="a", user_id="u", session_id="other")
+    root = SequentialAgent(name="p", sub_agents=[LlmAgent(name="A", output_key="user:k"), LlmAgent(name="B")])
+    model = ScriptedModel({"A": ["one", "two"], "B": ["b", "b"]})
+    runner = Runner(root, model=model, session_service=service, app_name="a")
+    await runner.run_async("hi", session="s", user_id="u")
+    paused = await runner.run_async("hi", session="s", user_id="u", pause=True)
+    after_a = await runner.step_async(paused)
+    assert other.scopes.user == {"k": "two"}
+    await service.append_event(other, Event("B", actions=EventActions({"user:k": "theirs"})))
+    run = await runner.step_async(after_a)
+    assert (run.status, run.session.state, other.scopes.user) == ("completed", {"user:k": "theirs"}, {"k": "theirs"})
+    assert (await read(opened(), "s")).state == {"user:k": "theirs"}

@@ -24,7 +24,7 @@ class SharedValues:
         self._seen: dict[str, Any] = {}
 
     def changes(self, deltas: Iterable[Mapping[str, Any]], prefix: str) -> Changes:
-        """What the events' deltas write, and what was taken back since (`turns.restore_state`)."""
+        """What the events' deltas write, and what was taken back since (`turns.make_current`, `turns.restore`)."""
         changes = self._taken_back()
         for delta in deltas:
             for key, value in delta.items():
