@@ -20,7 +20,7 @@ from adknb.runtime.artifacts import InMemoryArtifactService
 from adknb.runtime.context import Invocation
 from adknb.runtime.engine import Engine
 from adknb.runtime.journal import Journal
-from adknb.runtime.start import Message, as_message, check_start_state, let_abandoned_streams_close
+from adknb.runtime.start import Message, as_message, check_start_state, let_abandoned_streams_close, why_it_cannot_run
 from adknb.runtime.strategies import PerAgent, as_strategy
 from adknb.runtime.sync import run_sync
 from adknb.runtime.tree import LlmNode, check_agents, make_node
@@ -89,6 +89,7 @@ class Runner:
         if isinstance(self.strategy, PerAgent):
             check_agents(tree, self.strategy.strategies, "the strategy")
         self._models = (resolve or defaults.resolve_model, model, models)
+        self._cannot_run = why_it_cannot_run(root, models)
         sessions = defaults.session_service(session_service)
         self._fresh_sessions: Callable[[], SessionService] = (
             defaults.session_service if session_service is None else lambda: sessions
@@ -260,6 +261,7 @@ class Runner:
         pause: bool = False,
     ) -> Run:
         """The run's turn again from its start, in its place; later turns become stale."""
+        self._check_root()
         content = run.message if message is None else as_message(message)
 
         async def work() -> Run:
@@ -271,6 +273,10 @@ class Runner:
 
     # how it works
 
+    def _check_root(self) -> None:
+        if self._cannot_run:
+            raise RunStateError(self._cannot_run)
+
     async def _begin(
         self,
         message: Message,
@@ -280,6 +286,7 @@ class Runner:
         clear: Iterable[str],
         config: RunConfig | None,
     ) -> Run:
+        self._check_root()
         content = as_message(message)
         check_start_state(state, self.rules)
         state = self.rules.start_state(state) if state else state
@@ -386,4 +393,5 @@ class Runner:
             run_sync(lambda: self._engine.save(run))
 
     async def _go_on(self, operation: Callable[..., Invocation], run: Run, *arguments: Any) -> Run:
+        self._check_root()
         return await self._engine.finish(operation(self._engine, run, *arguments))

@@ -7,6 +7,8 @@ from typing import Any
 
 from adknb.core.content import Content, FunctionResponse, Part
 from adknb.core.errors import SpecError, StateValueError
+from adknb.core.name_only import names_only
+from adknb.core.specs import BaseAgent
 from adknb.rules.base import Rules
 
 Message = str | Content | FunctionResponse | Sequence[FunctionResponse]
@@ -38,6 +40,25 @@ def check_start_state(state: Mapping[str, Any] | None, rules: Rules) -> None:
         if not isinstance(key, str):
             raise StateValueError(f"a state key must be text, not {type(key).__name__}: {key!r}")
         rules.check_state_value(key, value)
+
+
+def why_it_cannot_run(root: BaseAgent, models: Any) -> str:
+    """What of the agents a store kept by name only, and the way out; empty when they are whole.
+
+    Told before a run begins: of a tool, the model would be told. `models` answers in place of the agents' own models.
+    """
+    missing: dict[str, None] = {}
+    for agent in root.walk():
+        is_answered = models is not None and (not isinstance(models, Mapping) or agent.name in models)
+        for field, found in names_only(agent):
+            if field != "model" or not is_answered:
+                missing[f"agent {agent.name!r}: {found.in_words}"] = None
+    if not missing:
+        return ""
+    return (
+        f"these agents are of a run that was read back, and of what they call only the names were stored ({', '.join(missing)}). "
+        "Give the pipeline's own agents: Runner(root).continue_run(run), .run_from(run, step) and the like."
+    )
 
 
 async def let_abandoned_streams_close() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from adknb.core.content import Content
 from adknb.core.errors import ModelError, RunStateError
 from adknb.core.events import Event
+from adknb.core.name_only import NameOnly
 from adknb.core.protocols import InvocationContext
 from adknb.core.requests import LlmRequest, LlmResponse
 from adknb.core.specs import BaseAgent
@@ -17,7 +18,7 @@ from adknb.core.tools import FunctionTool, LongRunningFunctionTool, Parameter, V
 WAY_OUT = "Go on with the pipeline itself: Runner(root).continue_run(run), .run_from(run, step) and the like."
 
 
-class StoredFunction:
+class StoredFunction(NameOnly):
     """A callback, tool or instruction function: its name and signature are known, its code is not."""
 
     def __init__(self, name: str, module: str, signature: inspect.Signature | None = None) -> None:
@@ -27,6 +28,10 @@ class StoredFunction:
         if signature is not None:
             self.__signature__ = signature
 
+    @property
+    def in_words(self) -> str:
+        return f"function {self.__name__!r}"
+
     def __call__(self, *arguments: Any, **named: Any) -> Content | None:
         raise RunStateError(f"of the function {self.__name__!r} only the name was stored with its run. {WAY_OUT}")
 
@@ -34,11 +39,15 @@ class StoredFunction:
         return f"<stored function {self.__name__}>"
 
 
-class StoredModel:
+class StoredModel(NameOnly):
     """A model object, of which the name is known."""
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+    @property
+    def in_words(self) -> str:
+        return f"model {self.name!r}"
 
     def generate_content_async(self, request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse]:
         raise ModelError(f"of the model {self.name!r} only the name was stored with its run. {WAY_OUT}")
@@ -47,10 +56,14 @@ class StoredModel:
         return f"<stored model {self.name}>"
 
 
-class StoredAgent(BaseAgent):
+class StoredAgent(NameOnly, BaseAgent):
     """An agent of a class of the user's own, named by `class_name`."""
 
     class_name: str
+
+    @property
+    def in_words(self) -> str:
+        return f"class {self.class_name}"
 
     def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event]:
         raise RunStateError(
