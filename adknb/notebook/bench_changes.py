@@ -22,7 +22,7 @@ from adknb.notebook.undo import UNDO_LIMIT, SessionMark, Snapshot
 from adknb.notebook.variables import Variables, is_agent
 from adknb.runtime.interrupts import Held
 from adknb.runtime.runner import as_root
-from adknb.runtime.sync import run_sync
+from adknb.runtime.sync import run_held, run_sync
 
 if TYPE_CHECKING:
     from adknb.workflow.result import WorkflowResult
@@ -124,7 +124,7 @@ class ChangingBench:
             try:
                 self._restore(snapshot)
                 if self._home.notes is not None:
-                    run_sync(self._home.notes.log.take_back)
+                    run_held(self._home.notes.log.take_back)
             except BaseException:
                 self._put_back(now)
                 raise
@@ -199,7 +199,7 @@ class ChangingBench:
             noted = snapshot if is_here else replace(snapshot, mark=None, began=None)
             change = self._home.notes.change(noted, Contents.of(self))
             log = self._home.notes.log
-            run_sync(lambda: log.add(change))
+            run_held(lambda: log.add(change))
         self._undo.append(snapshot)
         del self._undo[:-UNDO_LIMIT]
 

@@ -14,7 +14,7 @@ from adknb.notebook.records import Record
 from adknb.notebook.sessions_noted import Begun, NotedSessions
 from adknb.notebook.undo import Snapshot
 from adknb.runtime import turns
-from adknb.runtime.sync import run_sync
+from adknb.runtime.sync import run_held, run_sync
 from adknb.sessions.memory import InMemorySessionService, SharedValues
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class DatabaseHome(Home):
 
     def delete(self, identity: Identity) -> None:
         app, user, name = identity
-        run_sync(lambda: self.store.delete_session(app_name=app, user_id=user, session_id=name))
+        run_held(lambda: self.store.delete_session(app_name=app, user_id=user, session_id=name))
 
     def prune(
         self, older_than: float | None, keep: int | None, kept: Collection[Identity], dry_run: bool
@@ -133,7 +133,7 @@ class DatabaseHome(Home):
             self._take_back_session(snapshot.began)
         if snapshot.imported is not None:
             identity, events = snapshot.imported
-            found = self.load(identity)
+            found = self._now(identity)
             if found is not None and len(found.events) == events:  # else others went on in it
                 self.delete(identity)
         for document in snapshot.deleted:
@@ -142,7 +142,7 @@ class DatabaseHome(Home):
     def _take_back_session(self, session: Session) -> None:
         """A session that a change began goes with it, and with it what it wrote for others to share; but when others have
         added turns to it since, it stays."""
-        found = self.find(session.id, session.user_id)
+        found = self._now(Identity.of(session))
         if found is None or len(found.chain) != 1:
             return
         turns.restore(found, (), found.chain[0].run.start_state)
@@ -150,10 +150,14 @@ class DatabaseHome(Home):
         self.delete(Identity.of(found))
 
     def _bring_back(self, document: Any) -> None:
-        if self.load(Identity(document["app_name"], document["user_id"], document["id"])) is None:
+        if self._now(Identity(document["app_name"], document["user_id"], document["id"])) is None:
             # an id that no document may bring is one that a session may have been begun with
             nameless = {**document, "id": "deleted"}
-            run_sync(lambda: self.store.import_session(nameless, session_id=document["id"]))
+            run_held(lambda: self.store.import_session(nameless, session_id=document["id"]))
+
+    def _now(self, identity: Identity) -> Session | None:
+        app, user, name = identity
+        return run_held(lambda: self.store.get_session(app_name=app, user_id=user, session_id=name))
 
     def _save(self, session: Session) -> None:
-        run_sync(lambda: self.store.save(session))
+        run_held(lambda: self.store.save(session))

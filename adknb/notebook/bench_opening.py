@@ -14,7 +14,7 @@ from adknb.notebook.bench_documents import Identity
 from adknb.notebook.bench_home import MEMORY, DatabaseHome, Home
 from adknb.notebook.pipelines import Pipeline
 from adknb.notebook.records import Record, Settings
-from adknb.runtime.sync import run_sync
+from adknb.runtime.sync import run_held
 
 
 class OpeningBench(ChangingBench):
@@ -116,4 +116,4 @@ class OpeningBench(ChangingBench):
     def _forget_note(self) -> None:
         """The change that was noted last did not come about."""
         if self._home.notes is not None:
-            run_sync(self._home.notes.log.take_back)
+            run_held(self._home.notes.log.take_back)

@@ -67,7 +67,8 @@ class SessionsBench(AnsweringBench):
             home.sessions = {known: one for known, one in home.sessions.items() if Identity.of(one) != identity}
             self.newest = self.last
         if isinstance(home, DatabaseHome):  # after the note, which has all of it
-            home.delete(identity)
+            with self.busy():
+                home.delete(identity)
 
     def prune_sessions(self, older_than: float | None, keep: int | None, dry_run: bool = False) -> list[KeptSession]:
         """Delete the sessions that nobody wrote to for so many seconds, but not the `keep` newest; or say which those are.
@@ -106,7 +107,8 @@ class SessionsBench(AnsweringBench):
             with self.change(f"session {identity.id} imported", imported=(identity, len(session.events))):
                 self._pick_up(self._home, identity.id, kept)
         except BaseException:
-            self._home.leave_out(identity)
+            with self.busy():
+                self._home.leave_out(identity)
             raise
         return kept
 

@@ -29,6 +29,11 @@ def run_sync(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     return cast("T", task.result())
 
 
+def run_held(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """`run_sync` for short work within `Held`: Ctrl-C waits until it is done, so that what was stored is known to be."""
+    return cast("T", _run(work, Watch()).result())
+
+
 def _run(work: Callable[[], Coroutine[Any, Any, T]], watch: Watch) -> asyncio.Task[T | None]:
     import asyncio
 
