@@ -10,6 +10,7 @@ from typing import Any
 from adknb.core.errors import SpecError
 from adknb.core.run import Session
 from adknb.notebook.pipelines import why_not
+from adknb.sessions.adk_database import SQLITE_FILE, open_adk_sessions
 from adknb.sessions.documents import import_session
 from adknb.sessions.json_fields import parsed
 
@@ -42,12 +43,30 @@ def write_session(document: Mapping[str, Any], path: str, force: bool) -> Path:
     return target
 
 
-def read_session(path: str) -> Session:
-    """The session of a file: adknb's own, or one that ADK's web page saved. Raises `SpecError` when it cannot be read,
-    `SessionFormatError` when it holds no session."""
+def read_session(path: str, name: str | None = None) -> tuple[Session, str | None]:
+    """The session of a file, and the name that it is to have: adknb's own or one that ADK's web page saved, under `name`;
+    or the one of this id in a database of google-adk's.
+
+    Raises `SpecError` when the file cannot be read, or has several sessions and `name` does not say which,
+    `SessionFormatError` when it holds no session.
+    """
     target = inside(path)
     try:
         text = target.read_bytes()
     except (OSError, ValueError) as error:
         raise SpecError(f"cannot read {path}: {why_not(error)}") from error
-    return import_session(parsed(text, target.name))
+    if text.startswith(SQLITE_FILE):
+        return _stored_session(target, path, name), None
+    return import_session(parsed(text, target.name)), name
+
+
+def _stored_session(target: Path, path: str, name: str | None) -> Session:
+    stored = open_adk_sessions(target)
+    names = list(dict.fromkeys(row.id for row in stored.rows))
+    if name is None and len(names) != 1:
+        some = ", ".join(repr(each) for each in names[:6]) + (", …" if len(names) > 6 else "")
+        raise SpecError(
+            f"{path} is google-adk's database with {len(names)} sessions{': ' + some if names else ''}. Say which: %adk sessions "
+            f"NAME --import {path}"
+        )
+    return stored.session(name or names[0])

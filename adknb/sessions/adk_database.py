@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 _TABLES: Final = {"sessions", "events", "app_states", "user_states"}
 _VERSION: Final = "1"
-_MAGIC: Final = b"SQLite format 3\x00"
+_OWN_TABLE: Final = "adknb_sessions"
+_OWN: Final = " It is adknb's own: open it with DatabaseSessionService, in a notebook %adk use --db sqlite:///FILE."
+SQLITE_FILE: Final = b"SQLite format 3\x00"
+"""How an SQLite file begins."""
 
 
 class StoredSession(NamedTuple):
@@ -136,7 +139,7 @@ def _check_schema(database: sqlite3.Connection, name: str) -> None:
     if not tables >= _TABLES:
         raise SessionStoreError(
             f"{name} is a database, but not of google-adk's sessions: it has no table "
-            f"{', '.join(sorted(_TABLES - tables))}."
+            f"{', '.join(sorted(_TABLES - tables))}.{_OWN if _OWN_TABLE in tables else ''}"
         )
     columns = {row[1] for row in database.execute("PRAGMA table_info(events)")}
     version = _VERSION
@@ -164,7 +167,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     except OSError as error:
         reason = error.strerror or error
         raise SessionStoreError(f"cannot read {path}: {reason}. Give the path of a copy of the database.") from error
-    if not head.startswith(_MAGIC):
+    if not head.startswith(SQLITE_FILE):
         raise SessionStoreError(f"{name} is no SQLite database. Give the path of a copy of google-adk's database.")
     try:
         with tempfile.TemporaryDirectory(prefix="adknb-") as folder:

@@ -234,6 +234,12 @@ def test_an_error_shows_its_cause_and_notes() -> None:
     )
 
 
+def test_a_cause_that_the_error_repeats_is_not_said_twice() -> None:
+    error = ValueError("tickets.db: another process has it locked (database is locked)")
+    error.__cause__ = OSError("database is locked")
+    assert error_text(error) == "ValueError\n  tickets.db: another process has it locked (database is locked)"
+
+
 # hostile text
 
 HOSTILE = [

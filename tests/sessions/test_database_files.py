@@ -158,8 +158,9 @@ async def test_a_database_of_somebody_else_is_not_written_to(
     before = path.read_bytes()
     service = opened()
     for _ in range(2):
-        with pytest.raises(SessionStoreError, match=f"tickets.db: this is {whose}.*left as it is"):
+        with pytest.raises(SessionStoreError, match=f"tickets.db: this is {whose}.*left as it is") as raised:
             await service.create_session(app_name="a", user_id="u")
+        assert ("read with open_adk_sessions" in str(raised.value)) == ("google" in whose)
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == ["tickets.db"]
 

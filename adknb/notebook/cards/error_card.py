@@ -36,7 +36,7 @@ def _details(error: BaseException) -> list[str]:
     if isinstance(error, AdknbError) and error.adk_type is not None:
         words = f": {error.adk_message}" if error.adk_message is not None else " (without a message)"
         lines.append(f"ADK says {error.adk_type}{words}")
-    if error.__cause__ is not None:
+    if error.__cause__ is not None and not (str(error.__cause__) and str(error.__cause__) in str(error)):
         lines.append(f"Caused by {type(error.__cause__).__name__}: {error.__cause__}")
     lines.extend(getattr(error, "__notes__", []))
     return lines

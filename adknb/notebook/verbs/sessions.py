@@ -78,7 +78,8 @@ def _export(bench: Bench, options: Namespace) -> Message:
 
 
 def _import(bench: Bench, options: Namespace) -> Session:
-    return bench.take_in(read_session(getattr(options, "import")), options.name, options.pipeline)
+    session, name = read_session(getattr(options, "import"), options.name)
+    return bench.take_in(session, name, options.pipeline)
 
 
 def _age(text: str | None) -> float | None:
@@ -116,7 +117,8 @@ COMMAND: Final = Command(
         Option("--force", "with --export: write over a file that is there", takes="nothing"),
         Option(
             "--import",
-            "take in the session of a file that --export or ADK's web page wrote, under NAME where one is given",
+            "take in the session of a file that --export or ADK's web page wrote, under NAME where one is given, or session "
+            "NAME of google-adk's database file",
             "FILE",
             completes="files",
         ),

@@ -22,6 +22,7 @@ MIGRATIONS: Final[list[Callable[[Connection], None]]] = []
 
 _LOCK: Final = 0x61646B6E62  # "adknb", for PostgreSQL's advisory lock
 _GOOGLE: Final = {"events", "app_states", "user_states"}
+_IMPORT: Final = " Its sessions are read with open_adk_sessions, in a notebook %adk sessions NAME --import FILE."
 
 
 def newest_version() -> int:
@@ -66,10 +67,11 @@ def _version(connection: Connection, address: Address) -> int:
             )
         return found or 0
     if names and address.is_sqlite:  # a PostgreSQL database may hold other tables beside ours
-        whose = "google-adk's" if names >= _GOOGLE else "another program's"
+        is_google = names >= _GOOGLE
         raise SessionStoreError(
-            f"{address.shown}: this is {whose} database (tables {', '.join(sorted(names)[:4])}). It was left as it is: "
-            "name another file to keep sessions in; a new one is made."
+            f"{address.shown}: this is {'google-adk' if is_google else 'another program'}'s database (tables "
+            f"{', '.join(sorted(names)[:4])}). It was left as it is: name another file to keep sessions in; a new one is made."
+            f"{_IMPORT if is_google else ''}"
         )
     return 0
 
