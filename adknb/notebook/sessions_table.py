@@ -12,7 +12,7 @@ from adknb.core.pending import PendingCall, pending_calls
 from adknb.core.run import Session
 from adknb.notebook.bench_documents import Identity
 from adknb.tables.frame import Kind, Row
-from adknb.tables.pending import question
+from adknb.tables.pending import asked
 
 if TYPE_CHECKING:
     from adknb.sessions.database.summaries import SessionSummary
@@ -84,7 +84,7 @@ def session_rows(
             "last_write": _time(each.last_write),
             "writer": each.writer,
             "status": each.status,
-            "waits_for": "; ".join(f"{call.event.author}: {question(call)}" for call in each.waits),
+            "waits_for": "; ".join(f"{call.event.author}: {asked(call)}" for call in each.waits),
             "on_bench": each.identity in on_bench,
         }
         for each in sessions

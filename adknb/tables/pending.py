@@ -31,10 +31,21 @@ def pending_rows(calls: Iterable[PendingCall]) -> list[Row]:
 
 def question(call: PendingCall) -> str:
     """The arguments as canonical JSON; a single text by itself."""
-    values = list(call.call.args.values())
-    return values[0] if len(values) == 1 and isinstance(values[0], str) else canonical_json(dict(call.call.args))
+    single = _single_text(call)
+    return canonical_json(dict(call.call.args)) if single is None else single
+
+
+def asked(call: PendingCall) -> str:
+    """What stands alone: a single text, else the call with its arguments."""
+    single = _single_text(call)
+    return called(call) if single is None else single
 
 
 def called(call: PendingCall) -> str:
     """`ask({"question":"ok?"})`."""
     return f"{call.call.name}({canonical_json(dict(call.call.args))})"
+
+
+def _single_text(call: PendingCall) -> str | None:
+    values = list(call.call.args.values())
+    return values[0] if len(values) == 1 and isinstance(values[0], str) else None

@@ -55,3 +55,11 @@ def test_a_view_escapes_too(payload: str) -> None:
         assert set(Reading(html).tags) <= TAGS
         assert not {name for name in Reading(html).attributes if name.startswith("on")}
         html.encode("utf-8")
+
+
+def test_a_table_without_rows_says_so() -> None:
+    run = stale_run()
+    styler: Any = run.view("pending")
+    assert (len(run.pending), repr(styler)) == (0, "No rows.")
+    assert '<div class="adknb-dim">No rows.</div>' in drawn(run, "pending")
+    assert "No rows." not in drawn(run, "steps")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from adknb.core.errors import AdknbError
 from adknb.core.escape import escape, one_line
 from adknb.core.views import table
-from adknb.notebook.cards.html import CUT, card, chip, cut, tag
+from adknb.notebook.cards.html import CUT, card, chip, cut, div, tag
 from adknb.notebook.cards.run_card import STATUS_KINDS
 from adknb.notebook.cards.state_table import fresh_chip
 from adknb.notebook.cards.text import fitted
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _HIDDEN: Final = {"id", "channel"}
 """Columns that a reader misses nothing without: they serve to join tables."""
 _FLAGS: Final = {"final", "reported", "in_use", "on_bench", "guarded", "leaked"}
+NO_ROWS: Final = "No rows."
 _ROWS: Final = 200
 """Rows that are drawn; the table itself has them all."""
 
@@ -66,12 +67,13 @@ def _reader() -> type[Styler]:
         data: pd.DataFrame
 
         def _repr_html_(self) -> str:
-            return card(f'<div class="adknb-scroll" tabindex="0">{self.to_html(max_rows=_ROWS)}</div>')
+            rows = f'<div class="adknb-scroll" tabindex="0">{self.to_html(max_rows=_ROWS)}</div>'
+            return card(rows, div(NO_ROWS, "adknb-dim") if self.data.empty else "")
 
         def __repr__(self) -> str:
             names = [str(name) for name in self.data.columns]
             rows = [map(_plain, row, names) for row in self.data.itertuples(index=False)]
-            return fitted(names, [list(row) for row in rows], _numbers(self.data))
+            return fitted(names, [list(row) for row in rows], _numbers(self.data)) if rows else NO_ROWS
 
     return Reader
 
