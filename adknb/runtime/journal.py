@@ -39,8 +39,9 @@ class Journal:
         if self._position < len(self._replay):
             entry = self._replay[self._position]
             if (entry.path, entry.moment) != (path, moment):
+                recorded = self._run.parent or self._run
                 raise PipelineChangedError(
-                    f"run {self._run.id} was recorded with {entry.path!r} where the pipeline now has {path!r}. "
+                    f"run {recorded.id} was recorded with {entry.path!r} where the pipeline now has {path!r}. "
                     "Run the pipeline from its start."
                 )
             self._position += 1

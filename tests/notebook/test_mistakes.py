@@ -212,7 +212,10 @@ def test_agents_in_the_wrong_order(begun: Notebook) -> None:
     begun.run("%adk order C B A")
     output = begun.cell("%%pipeline p\nhi")
     assert "MissingKeyError · agent C · key b" in output.text
-    assert begun.fail("%pipeline p --from B --run " + begun.bench.runs[0].id).startswith("PipelineChangedError: ")
+    first = begun.bench.runs[0].id
+    assert begun.fail(f"%pipeline p --from B --run {first}").startswith(
+        f"PipelineChangedError: run {first} was recorded with"
+    )
 
 
 def test_a_callback_that_raises(begun: Notebook) -> None:
