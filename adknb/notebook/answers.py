@@ -80,6 +80,11 @@ class AnsweringBench(RunningBench):
                     f"{shlex.quote(name)}"
                 )
             return named
+        if not conversations and self.records:
+            raise RunStateError(
+                "no call waits: calls of trials and of comparisons are not answered, and there is no other run yet. Make one: "
+                f"%%pipeline {self.current or 'NAME'} --resumable, with the message below it."
+            )
         self.record(trials=False)  # says how to make a run, when there is none
         last = conversations[-1]
         if call is not None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from adknb.core.errors import RunStateError, near_names
 from adknb.core.run import Run, RunConfig
 from adknb.notebook.answering import Recording
+
+SHOWN_ASIDE: Final = 3
+"""So many trials and runs of comparisons an error names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +92,21 @@ def find_record(
             raise RunStateError(f"several runs begin with {run!r}: {', '.join(known)}. Write more of the id.")
         of = f" of {pipeline!r}" if pipeline is not None else ""
         raise RunStateError(f"there is no run {run!r}{of}.{near_names(run, known)}")
-    found = [record for record in found if trials or not record.is_aside]
-    if not found:
-        name = pipeline or current
-        of, magic = (f"of {name!r} ", name) if name is not None else ("", "NAME")
-        raise RunStateError(f"there is no run {of}yet. Make one: %%pipeline {magic}, with the message below it.")
-    return found[-1]
+    if usual := [record for record in found if trials or not record.is_aside]:
+        return usual[-1]
+    name = pipeline or current
+    of, magic = (f"of {name!r} ", name) if name is not None else ("", "NAME")
+    make = f"%%pipeline {magic}, with the message below it."
+    if found:
+        raise RunStateError(f"there is no run {of}yet but {_aside(found)}. Name one: --run ID. Or make one: {make}")
+    raise RunStateError(f"there is no run {of}yet. Make one: {make}")
+
+
+def _aside(records: Sequence[Record]) -> str:
+    """Trials and runs of comparisons in words, the newest first."""
+    named = [
+        f"{record.run.id} ({f'variant {record.variant} of a comparison' if record.variant is not None else 'a trial'})"
+        for record in reversed(records)
+    ]
+    more = len(named) - SHOWN_ASIDE
+    return ", ".join(named[:SHOWN_ASIDE]) + (f" and {more} more (%adk runs)" if more > 0 else "")
