@@ -159,8 +159,10 @@ class ChangingBench:
                 yield
                 self._bind()
                 self._remember(replace(snapshot, **sessions), label)
-            except BaseException:
+            except BaseException as error:
                 self._restore(snapshot)
+                if isinstance(error, StaleSessionError):
+                    self._read(self._home)
                 raise
 
     def note_comparison(self, comparison: Comparison, last: Record | None) -> None:

@@ -121,6 +121,8 @@ class BenchLog:
         del self._changes[:gone]
 
     async def add(self, change: Change) -> None:
+        """Raises `StaleSessionError` when another kernel was faster: since the change began, as a comparison takes long."""
+        await self.check()
         await self.service.put_notes(self.notes(change))
         self.stored(change)
 

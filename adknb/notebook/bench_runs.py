@@ -150,7 +150,11 @@ class RunningBench(OpeningBench):
             except BaseException as error:
                 self._end(getattr(error, "run", None) or runner.last_run, snapshot, note, begun)
                 raise
-            self._end(run, snapshot, note, begun)
+            try:
+                self._end(run, snapshot, note, begun)
+            except StaleSessionError:
+                self._read_again(home, session)
+                raise
         return run
 
     def _end(self, run: Run | None, snapshot: Snapshot, note: Callable[[Run], Record], begun: Begun) -> None:

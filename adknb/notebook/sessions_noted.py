@@ -46,6 +46,7 @@ class NotedSessions:
         run, begun = session.under_way, self._begun
         if begun is None or begun.is_noted or run is None or session.is_copy:
             return await self._store.append_event(session, event)
+        await self._notes.log.check()
         change = self._notes.change(*begun.change(run))
         try:
             await self._store.append_events(session, [event], self._notes.log.notes(change))
