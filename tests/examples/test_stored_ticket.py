@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adknb import adopt, compare_prompts, read_adk_json
+from adknb import Session, adopt, compare_prompts, read_adk_json
 from adknb.examples.stored_ticket import stored_ticket
 from adknb.examples.ticket import ticket_pipeline
 
@@ -19,3 +19,11 @@ def test_the_stored_conversation_is_adopted() -> None:
     )
     assert session.notes[0].endswith("google-adk itself still sees: finish_reason (6), model_version (6)")
     assert "adknb&#x27;s events have no field" in session.to_html()
+
+
+def test_the_card_of_events_alone_says_how_they_come_to_runs() -> None:
+    read = read_adk_json(stored_ticket())
+    for shown in (str(read), read.to_html()):
+        assert "Its events have no runs: adopt(session, agents) makes one of each turn." in shown
+    assert "have no runs" not in str(adopt(read, ticket_pipeline()))
+    assert "have no runs" not in Session("empty").to_html()

@@ -9,7 +9,7 @@ from adknb.core.escape import one_line
 from adknb.core.pending import pending_calls
 from adknb.core.run import Run, Session
 from adknb.notebook.cards import text
-from adknb.notebook.cards.html import box, card, chip, cut, head, span, table
+from adknb.notebook.cards.html import box, card, chip, cut, div, head, span, table
 from adknb.notebook.cards.run_card import STATUS_KINDS
 from adknb.notebook.cards.state_table import state_html, state_text
 from adknb.notebook.cards.waiting import answered, waiting
@@ -18,6 +18,7 @@ from adknb.tables.frame import Row
 from adknb.tables.session import session_state_rows, turn_rows
 from adknb.tokens.counter import default_counter
 
+NO_RUNS: Final = "Its events have no runs: adopt(session, agents) makes one of each turn."
 _TURN_COLUMNS: Final = (
     ("Turn", "adknb-num"), ("Message", ""), ("Answer", ""), ("Status", ""), ("Steps", "adknb-num"),
     ("Time", "adknb-num"), ("Tokens in", "adknb-num"), ("Tokens out", "adknb-num"), ("Note", ""),
@@ -45,6 +46,7 @@ def session_html(session: Session) -> str:
         *(box(cut(waiting(each, len(waits) == 1), 300), "warn") for each in waits),
         *(box(cut(note, 300), "warn") for note in session.notes),
         table(_TURN_COLUMNS, turns) if turns else "",
+        div(NO_RUNS, "adknb-dim") if session.events and not turns else "",
         state_html(session_state_rows(session, default_counter())),
     )
 
@@ -61,6 +63,8 @@ def session_text(session: Session) -> str:
     lines.extend(one_line(note, 400) for note in session.notes)
     if rows:
         lines.extend(["", text.columns([name for name, _ in _TURN_COLUMNS], rows, right=(0, 4, 5, 6, 7), limit=40)])
+    elif session.events:
+        lines.append(NO_RUNS)
     state = session_state_rows(session, default_counter())
     if state:
         lines.extend(["", state_text(state)])
