@@ -12,6 +12,7 @@ from adknb.core.run import Run, StepRun
 from adknb.core.specs import BaseAgent
 from adknb.core.views import Viewed
 from adknb.notebook.bench import Bench
+from adknb.notebook.cards.waiting import waiting_lines
 from adknb.notebook.explorer.drafts import DraftLint, cell_text, instruction_of, read_draft
 from adknb.notebook.explorer.reading import AS_SENT, STRATEGIES, Reading
 from adknb.notebook.explorer.strip import Strip, strip
@@ -21,6 +22,8 @@ from adknb.notebook.results import RunDiff
 
 TABS: Final = ("Prompt", "Reply", "State", "Events", "Tokens", "Raw", "Runs")
 EVENTS_ON_A_PAGE: Final = 25
+CALLS: Final = 5
+"""Waiting calls that are told above the steps."""
 UNFINISHED: Final = ("paused", "failed", "interrupted")
 
 
@@ -126,6 +129,13 @@ class Explorer(Viewed):
     @property
     def is_running(self) -> bool:
         return self.run is not None and self.run.status == "running"
+
+    @property
+    def waits_for(self) -> list[str]:
+        """What the run waits for and how it is answered, a sentence each; one more for what is left out."""
+        lines = list(waiting_lines(self.run)) if self.run is not None else []
+        more = len(lines) - CALLS
+        return lines[:CALLS] + ([f"{more:,} more: %adk pending"] if more > 0 else [])
 
     @property
     def diff(self) -> RunDiff | None:

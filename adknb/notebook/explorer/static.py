@@ -10,7 +10,7 @@ from typing import Final
 from adknb.core.escape import escape, one_line
 from adknb.core.run import StepRun
 from adknb.notebook.cards import text
-from adknb.notebook.cards.html import block, card, chip, cut, div, head, heading, span
+from adknb.notebook.cards.html import block, box, card, chip, cut, div, head, heading, span
 from adknb.notebook.cards.run_card import STATUS_KINDS
 from adknb.notebook.cards.words import counted
 from adknb.notebook.explorer.explorer import Explorer
@@ -57,6 +57,7 @@ def explorer_text(explorer: Explorer) -> str:
         "",
         text.columns(("Step", "Status", "Tokens in", "Tokens out", "Writes", "Note"), list(_rows(shown.root)), (2, 3)),
     ]
+    lines += [f"! {one_line(line, 400)}" for line in explorer.waits_for]
     run = explorer.run
     if run is not None and run.output:
         lines += ["", "Answer:", text.passage(run.output)]
@@ -72,6 +73,8 @@ def _pieces(explorer: Explorer) -> Iterator[str]:
     yield head(f"Explorer of {explorer.pipeline}", *status, span(" · ".join(_about(explorer)), "adknb-dim"))
     if run is not None and (message := message_text(run.message)):
         yield f'<div class="adknb-message"><span class="adknb-dim">Message:</span> {cut(message[:LIMIT], 200)}</div>'
+    for line in explorer.waits_for:
+        yield box(cut(line, 300), "warn")
     if explorer.strip is None:
         yield div(f"The pipeline cannot be built; %adk lint {explorer.pipeline} says why.", "adknb-dim")
         return
@@ -95,7 +98,9 @@ def _steps(explorer: Explorer) -> Iterator[str]:
     """The steps in the order in which they ran, then the agents that have not, as far as the budget goes."""
     ran = explorer.run.step_runs if explorer.run is not None else []
     shown = explorer.strip
-    waiting = [box.name for node in (shown.root.walk() if shown else ()) for box in node.boxes if box.status == NOT_RUN]
+    waiting = [
+        each.name for node in (shown.root.walk() if shown else ()) for each in node.boxes if each.status == NOT_RUN
+    ]
     left = BUDGET
     names = [*(step.name for step in ran), *waiting]
     steps: list[StepRun | None] = [*ran, *(None for _ in waiting)]
@@ -154,13 +159,13 @@ def _rows(node: Node, depth: int = 0) -> Iterator[list[str]]:
         yield [f"{lead}{node.name} ({node.kind})", "", "", "", "", ""]
         depth += 1
         lead = "· " * depth
-    for place, box in enumerate(node.boxes):
+    for place, each in enumerate(node.boxes):
         if node.left_out and place == len(node.boxes) - 1:
             yield [f"{lead}… {node.left_out:,} more …", "", "", "", "", ""]
-        notes = [f"stale: {box.stale}"] if box.stale else []
-        notes += ["copied"] if box.copied else []
+        notes = [f"stale: {each.stale}"] if each.stale else []
+        notes += ["copied"] if each.copied else []
         notes += ["not as written now"] if node.changed else []
-        tokens = ["" if number is None else f"{number:,}" for number in (box.tokens_in, box.tokens_out)]
-        yield [f"{lead}{box.name}", box.status, *tokens, ", ".join(box.wrote), "; ".join(notes)]
+        tokens = ["" if number is None else f"{number:,}" for number in (each.tokens_in, each.tokens_out)]
+        yield [f"{lead}{each.name}", each.status, *tokens, ", ".join(each.wrote), "; ".join(notes)]
     for child in node.children:
         yield from _rows(child, depth + (node.kind == "step"))

@@ -12,7 +12,7 @@ from adknb.core.errors import AdknbError
 from adknb.core.escape import escape, one_line
 from adknb.core.run import Run
 from adknb.notebook.cards.error_card import error_box
-from adknb.notebook.cards.html import block, box, heading
+from adknb.notebook.cards.html import block, box, cut, heading
 from adknb.notebook.explorer.drafts import as_message
 from adknb.notebook.explorer.drawn import Drawn
 from adknb.notebook.explorer.explorer import TABS, Explorer
@@ -161,6 +161,7 @@ class ExplorerWidget(Drawn):
             pieces.append(error_box(error) if isinstance(error, AdknbError) else box(escape(str(error)), "bad"))
         elif self.explorer.notice:
             pieces.append(box(escape(self.explorer.notice), ""))
+        pieces += [box(cut(line, 300), "warn") for line in self.explorer.waits_for]
         if self.explorer.cell:
             pieces.append(heading("The cell to paste") + f'<div class="adknb-cell">{block(self.explorer.cell)}</div>')
         return bare(*pieces) if pieces else ""
