@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from adknb import LlmAgent, MissingKeyError, Runner, RunStateError, ScriptedModel, SequentialAgent, Session, Usage
+from adknb.core.errors import SessionStoreError
 from adknb.core.run import Run
 from adknb.notebook.cards.error_card import error_html, error_text
 from adknb.notebook.cards.html import WHOLE
@@ -234,10 +235,10 @@ def test_an_error_shows_its_cause_and_notes() -> None:
     )
 
 
-def test_a_cause_that_the_error_repeats_is_not_said_twice() -> None:
-    error = ValueError("tickets.db: another process has it locked (database is locked)")
+def test_what_a_store_s_error_repeats_of_its_cause_is_not_said_twice() -> None:
+    error = SessionStoreError("tickets.db: another process has it locked (database is locked)")
     error.__cause__ = OSError("database is locked")
-    assert error_text(error) == "ValueError\n  tickets.db: another process has it locked (database is locked)"
+    assert error_text(error) == "SessionStoreError\n  tickets.db: another process has it locked (database is locked)"
 
 
 # hostile text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adknb.core.errors import AdknbError
+from adknb.core.errors import AdknbError, SessionStoreError, StaleSessionError
 from adknb.core.escape import one_line
 from adknb.notebook.cards.html import block, box, card, title
 from adknb.notebook.cards.text import passage
@@ -36,7 +36,12 @@ def _details(error: BaseException) -> list[str]:
     if isinstance(error, AdknbError) and error.adk_type is not None:
         words = f": {error.adk_message}" if error.adk_message is not None else " (without a message)"
         lines.append(f"ADK says {error.adk_type}{words}")
-    if error.__cause__ is not None and not (str(error.__cause__) and str(error.__cause__) in str(error)):
+    if error.__cause__ is not None and not _has_its_words(error, error.__cause__):
         lines.append(f"Caused by {type(error.__cause__).__name__}: {error.__cause__}")
     lines.extend(getattr(error, "__notes__", []))
     return lines
+
+
+def _has_its_words(error: BaseException, cause: BaseException) -> bool:
+    """Whether the error of a store says what its cause says."""
+    return isinstance(error, (SessionStoreError, StaleSessionError)) and str(cause) in str(error)
