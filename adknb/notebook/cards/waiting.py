@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from adknb.core.pending import PendingCall, asked_calls, pending_calls
-from adknb.core.run import Run, StepRun
+from adknb.core.run import Run
 from adknb.tables.pending import called
 
 
-def waiting_lines(run: Run, step: StepRun | None = None) -> Iterator[str]:
-    """One sentence a call that the run ended on: what it waits for, or in which turn it was answered since.
-
-    With `step` of the calls that this step made.
-    """
+def waiting_lines(run: Run) -> Iterator[str]:
+    """One sentence a call that the run ended on: what it waits for, or in which turn it was answered since."""
     if run.status != "waiting":
         return
     now = {each.id: each for each in asked_calls(run.session.history)}
     alone = sum(each.answered is None for each in now.values()) == 1
-    for each in pending_calls(run.turn_events if step is None else step.events):
+    for each in pending_calls(run.turn_events):
         since = now.get(each.id)
         what = _what(each)
         if since is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from itertools import islice
 from typing import Any, Final
 
 from adknb.core.escape import escape
@@ -15,7 +14,6 @@ from adknb.notebook.cards.html import block, box, chip, cut, head, heading, span
 from adknb.notebook.cards.prompt_card import channels_html
 from adknb.notebook.cards.run_card import STATUS_KINDS
 from adknb.notebook.cards.run_diff_card import run_diff_body
-from adknb.notebook.cards.waiting import waiting_lines
 from adknb.notebook.cards.words import counted, duration
 from adknb.notebook.explorer.explorer import EVENTS_ON_A_PAGE, Explorer
 from adknb.notebook.explorer.pieces import TEXT, Pane, nothing, page_of, short, taken, where
@@ -61,8 +59,7 @@ def reply_pane(explorer: Explorer, limit: int = TEXT) -> Pane:
         parts.append(heading("So far") + block(step.partial))
     if not step.requests and step.output:
         parts.append(heading("Said without a model") + block(step.output[:limit]))
-    asked = waiting_lines(explorer.run, step) if explorer.run is not None else ()
-    parts += [box(cut(note, 300), "warn") for note in (*islice(asked, ROWS), *step.notes[:ROWS])]
+    parts += [box(cut(note, 300), "warn") for note in step.notes[:ROWS]]
     if step.error is not None:
         parts.append(error_box(step.error))
     return Pane("".join(parts), page)
