@@ -102,14 +102,14 @@ class Engine:
             raise
         finally:
             run.ms += (invocation.clock() - started) * 1000
-            await self._save_end(run)
+            await self.save_end(run)
 
     async def save(self, run: Run) -> None:
         """Let a store that keeps turns take in how the run ended."""
         if self.keeps_turns is not None:
             await self.keeps_turns.save(run.session)
 
-    async def _save_end(self, run: Run) -> None:
+    async def save_end(self, run: Run) -> None:
         """`save`, whose failure does not hide the error that ended the run."""
         try:
             await self.save(run)

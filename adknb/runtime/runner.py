@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Any
 
 from adknb.core.content import Content
-from adknb.core.errors import RunStateError, SpecError, StaleSessionError, near_names
+from adknb.core.errors import RunStateError, SpecError, StaleSessionError
 from adknb.core.events import Event
 from adknb.core.protocols import ArtifactService, Model, SessionService
 from adknb.core.run import Run, RunConfig, Session
@@ -19,6 +19,7 @@ from adknb.runtime.answers import answer_of, find_call
 from adknb.runtime.artifacts import InMemoryArtifactService
 from adknb.runtime.context import Invocation
 from adknb.runtime.engine import Engine
+from adknb.runtime.finding import find_session, known_session
 from adknb.runtime.journal import Journal
 from adknb.runtime.start import Message, as_message, check_start_state, let_abandoned_streams_close, why_it_cannot_run
 from adknb.runtime.strategies import PerAgent, as_strategy
@@ -330,23 +331,10 @@ class Runner:
         return run
 
     async def _find_session(self, session: Session | str, user_id: str) -> Session:
-        if isinstance(session, Session):
-            session.scopes.merge_into(session.state)
-            return session
-        if not isinstance(session, str):
-            raise RunStateError(f"session is a Session or its id, not {session!r}")
-        found = await self._engine.sessions.get_session(app_name=self.app_name, user_id=user_id, session_id=session)
-        if found is not None:
-            return found
-        try:
-            return await self._engine.sessions.create_session(
-                app_name=self.app_name, user_id=user_id, session_id=session
-            )
-        except RunStateError:  # another process was faster
-            found = await self._engine.sessions.get_session(app_name=self.app_name, user_id=user_id, session_id=session)
-            if found is None:
-                raise
-            return found
+        engine = self._engine
+        return await find_session(
+            engine.sessions, session, self.app_name, user_id, is_kept=engine.keeps_turns is not None
+        )
 
     async def _answer(
         self,
@@ -368,16 +356,9 @@ class Runner:
             if self.last_run.session.is_copy:
                 raise RunStateError("the last run was a trial on a copy: say in which session, answer(…, session=…).")
             return self.last_run.session
-        if not isinstance(session, str):
-            return await self._find_session(session, user_id)
-        services = self._engine.sessions
-        found = await services.get_session(app_name=self.app_name, user_id=user_id, session_id=session)
-        if found is None:
-            known = [each.id for each in await services.list_sessions(app_name=self.app_name, user_id=user_id)]
-            raise RunStateError(
-                f"app {self.app_name!r} has no session {session!r} of user {user_id!r}.{near_names(session, known)}"
-            )
-        return found
+        if isinstance(session, str):
+            return await known_session(self._engine.sessions, session, self.app_name, user_id)
+        return await self._find_session(session, user_id)
 
     def _run_sync(self, work: Callable[[], Coroutine[Any, Any, Run]]) -> Run:
         try:
@@ -385,7 +366,8 @@ class Runner:
         except KeyboardInterrupt:
             if self.last_run is not None:
                 self._engine.close(self.last_run, "interrupted")  # when the user's code did not end in time
-                self._save(self.last_run)
+                ended = self.last_run
+                run_sync(lambda: self._engine.save_end(ended))
             raise
 
     def _save(self, run: Run) -> None:

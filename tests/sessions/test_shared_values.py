@@ -193,3 +193,20 @@ async def test_a_paused_turn_that_goes_on_takes_nothing_back(opened: Opener) -> 
     run = await runner.step_async(after_a)
     assert (run.status, run.session.state, other.scopes.user) == ("completed", {"user:k": "theirs"}, {"k": "theirs"})
     assert (await read(opened(), "s")).state == {"user:k": "theirs"}
+
+
+async def test_a_turn_begins_with_what_others_shared_since_also_in_a_session_that_is_held(opened: Opener) -> None:
+    service, other = opened(), opened()
+    agent = LlmAgent(name="A", instruction="{user:k?} {user:l?} {user:own?}")
+    model = ScriptedModel({"A": ["x", "y", "z"]})
+    runner = Runner(agent, model=model, session_service=service, app_name="a")
+    session = await service.create_session(app_name="a", user_id="u", session_id="s", state={"user:own": 0})
+    theirs = await other.create_session(app_name="a", user_id="u")
+    sent = []
+    for delta in ({"user_k": 1, "user_l": 2}, {"user_k": REMOVED}, {"user_l": 3}):
+        await write(other, theirs, **delta)
+        run = await runner.run_async("hi", session=session, user_id="u")
+        assert run.session is session
+        sent.append((run.step_runs[0].requests[0].sent.system_instruction or "").partition("\n")[0])
+        assert session.state == (await read(opened(), "s")).state
+    assert sent == ["1 2 0", " 2 0", " 3 0"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ class Kept:
     each run the status that is stored and when it began, and the run that was under way when it was stored last.
 
     `all_runs` are the session's runs by their id, in the order in which they began: those that were put aside and trials
-    too.
+    too. `own` are the keys of the state that it began with.
     """
 
     database: Database
@@ -39,6 +39,7 @@ class Kept:
     statuses: dict[str, tuple[str, float]]
     all_runs: dict[str, Run]
     documents: RunDocuments
+    own: Collection[str]
     under_way: Run | None = None
 
     @property

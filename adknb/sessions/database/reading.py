@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -100,12 +100,14 @@ def read_shared(connection: Connection, app: str, user: str) -> SharedRows:
 
 def build(
     identity: Identity, rows: SessionRows, scopes: Scopes, documents: RunDocuments
-) -> tuple[Session, dict[str, Run]]:
-    """The session, and every run that was kept of it. Raises `SessionStoreError` for rows that hold no session."""
+) -> tuple[Session, dict[str, Run], set[str]]:
+    """The session, every run that was kept of it, and the keys that it began with. Raises `SessionStoreError` for rows that
+    hold no session."""
     session = Session(identity.id, identity.app, identity.user, scopes=scopes)
     try:
         with _no_collections():
-            return session, _fill(session, rows, documents)
+            begun_with = json.loads(rows.state)
+            return session, _fill(session, rows, begun_with, documents), set(begun_with)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SessionStoreError(
             f"session {identity.id!r} cannot be read: its rows are damaged ({type(error).__name__}: {error}). They were left "
@@ -113,7 +115,7 @@ def build(
         ) from error
 
 
-def _fill(session: Session, rows: SessionRows, documents: RunDocuments) -> dict[str, Run]:
+def _fill(session: Session, rows: SessionRows, begun_with: dict[str, Any], documents: RunDocuments) -> dict[str, Run]:
     texts = [event for _, event, _ in rows.log if event is not None]
     session.events = [Event.from_dict(data) for data in json.loads(f"[{','.join(texts)}]")]
     by_id = {event.id: event for event in session.events}
@@ -129,7 +131,7 @@ def _fill(session: Session, rows: SessionRows, documents: RunDocuments) -> dict[
         session.chain.append(Turn(run, lead, relinked))
     session.history.extend(tail)
     session.notes = json.loads(rows.notes)
-    session.state = _state(json.loads(rows.state), session)
+    session.state = _state(begun_with, session)
     return runs
 
 
@@ -159,11 +161,25 @@ def _state(begun_with: dict[str, Any], session: Session) -> dict[str, Any]:
     if current is not None:
         state, events = dict(current.start_state), session.history[current.start :]
     apply_delta(state, written(events))
-    for key in [key for key in state if key.startswith((APP_PREFIX, USER_PREFIX))]:
-        if key in said or key not in begun_with:
-            del state[key]
+    for key in [key for key in shared_keys(state) if key in said or key not in begun_with]:
+        del state[key]
     session.scopes.merge_into(state)
     return state
+
+
+def shared_keys(state: Iterable[str]) -> list[str]:
+    return [key for key in state if key.startswith((APP_PREFIX, USER_PREFIX))]
+
+
+def see_shared(session: Session, begun_with: Collection[str]) -> None:
+    """Let the session's state hold the shared values as they are now. Its own of what it began with stay, as in `_state`."""
+    now = {*(APP_PREFIX + key for key in session.scopes.app), *(USER_PREFIX + key for key in session.scopes.user)}
+    gone = [key for key in shared_keys(session.state) if key not in now]
+    said = written(session.history) if gone else {}
+    for key in gone:
+        if key in said or key not in begun_with:
+            del session.state[key]
+    session.scopes.merge_into(session.state)
 
 
 @contextmanager

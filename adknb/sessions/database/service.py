@@ -71,8 +71,9 @@ class DatabaseSessionService:
 
         number, shared = await self._database.write(work)
         session.scopes = self._refreshed(identity, shared)
+        kept = Kept(self._database, number, 0, [], {}, {}, RunDocuments(), set(session.state))
         session.scopes.merge_into(session.state)
-        return self._keep(identity, session, Kept(self._database, number, 0, [], {}, {}, RunDocuments()))
+        return self._keep(identity, session, kept)
 
     async def get_session(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
         """The session as it is stored now; None when there is none.
@@ -98,11 +99,11 @@ class DatabaseSessionService:
         scopes = self._refreshed(identity, shared)
         if rows is None or (known is not None and place == known.place):
             session = cast("Session", live)  # nobody wrote to it, or this service alone while this was read
-            scopes.merge_into(session.state)
+            reading.see_shared(session, cast("Kept", known).own)
             return session
         documents = RunDocuments()
-        session, runs = reading.build(identity, rows, scopes, documents)
-        kept = Kept(self._database, *place, list(session.chain), dict(rows.runs), runs, documents)
+        session, runs, own = reading.build(identity, rows, scopes, documents)
+        kept = Kept(self._database, *place, list(session.chain), dict(rows.runs), runs, documents, own)
         return self._keep(identity, session, kept)
 
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> list[Session]:
