@@ -19,6 +19,7 @@ from adknb.sessions.memory import InMemorySessionService, SharedValues
 
 if TYPE_CHECKING:
     from adknb.sessions.database import DatabaseSessionService
+    from adknb.sessions.database.address import Address
     from adknb.sessions.database.summaries import SessionSummary
 
 MEMORY: Final = "memory"
@@ -77,14 +78,12 @@ class Home:
 class DatabaseHome(Home):
     """In a database, named or not."""
 
-    def __init__(self, url: str, notebook: str, namespace: Callable[[], Mapping[str, Any]]) -> None:
+    def __init__(self, place: Address, notebook: str, namespace: Callable[[], Mapping[str, Any]]) -> None:
         from adknb.sessions.database import DatabaseSessionService
-        from adknb.sessions.database.address import address
 
         super().__init__()
-        self.url = url
-        self.store: DatabaseSessionService = DatabaseSessionService(url)
-        place = address(url)
+        self.url = place.text
+        self.store: DatabaseSessionService = DatabaseSessionService(self.url)
         self.shown, self.is_durable = place.shown, not place.is_in_memory
         self.notes = BenchNotes(self.store, notebook, namespace)
         self._noted = NotedSessions(self.store, self.notes)

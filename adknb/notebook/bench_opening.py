@@ -72,9 +72,12 @@ class OpeningBench(ChangingBench):
             self.pipelines, self.settings, self.current = merged, changed, current or self.current
 
     def _home_at(self, url: str) -> DatabaseHome:
-        key = (url, self.notebook)
+        from adknb.sessions.database.address import address
+
+        place = address(url)  # a relative path is that of the folder as it is now
+        key = (place.text, self.notebook)
         if key not in self._homes:
-            self._homes[key] = DatabaseHome(url, self.notebook, lambda: self.namespace)
+            self._homes[key] = DatabaseHome(place, self.notebook, lambda: self.namespace)
         return self._homes[key]
 
     def _home_of(self, options: Mapping[str, Any]) -> Home:

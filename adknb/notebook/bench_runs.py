@@ -40,6 +40,8 @@ class RunningBench(OpeningBench):
         home = self._home_of(chosen)
         if home is self._home:
             chosen.pop("db", None)  # a run at home, like any other
+        else:
+            chosen["db"] = home.url
         session = self._named_session(home, name, request.user) if name is not None else None
         user = request.user or (session.user_id if session is not None else self.settings.user)
         if session is not None and user != session.user_id:

@@ -66,6 +66,21 @@ def test_use_says_where_the_runs_of_before_are(notebook: Notebook) -> None:
     assert len(notebook.bench.runs) == 1
 
 
+def test_a_relative_path_is_that_of_the_folder_as_it_is_now(kept: Notebook, folder: Path) -> None:
+    kept.run("%%pipeline p --session far --db sqlite:///far.db\nhi")
+    far = kept.last.id
+    (folder / "sub").mkdir()
+    kept.run("import os; os.chdir('sub')")
+    kept.run("%adk rewind B")
+    assert kept.last.parent is not None
+    assert (kept.last.parent.id, list((folder / "sub").iterdir())) == (far, [])
+    kept.run("%adk use --db sqlite:///tickets.db")
+    assert (folder / "sub" / "tickets.db").exists()
+    assert kept.bench.runs == []
+    kept.run("%adk use --db sqlite:///../tickets.db")
+    assert [run.message.text for run in kept.bench.sessions["chat"].turns] == ["one", "two"]
+
+
 def test_a_bench_survives_the_file_that_was_deleted(kept: Notebook, folder: Path) -> None:
     (folder / "tickets.db").unlink()
     assert "the file was deleted, moved or replaced" in kept.fail("%%pipeline p --session chat\nthree")

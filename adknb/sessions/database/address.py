@@ -35,6 +35,11 @@ class Address:
         return self.url.get_backend_name() == "sqlite"
 
     @property
+    def text(self) -> str:
+        """The URL that names this database from every folder, with the password."""
+        return self.url.set(drivername=self.url.get_backend_name()).render_as_string(hide_password=False)
+
+    @property
     def is_in_memory(self) -> bool:
         return self.is_sqlite and self.path is None
 
