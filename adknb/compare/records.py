@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 from pydantic import TypeAdapter
 
 from adknb.analysis.accounts import Account
+from adknb.core.pending import long_running_calls
 from adknb.core.run import StepRun
 from adknb.core.specs import LlmAgent
 from adknb.tokens.channels import CHANNELS, OVERHEAD, Piece
@@ -182,4 +183,9 @@ def _is_guarded(step: StepRun) -> bool:
 
 def _notes(step: StepRun) -> list[str]:
     said = [request.reply.note for request in step.requests if request.reply is not None and request.reply.note]
-    return list(dict.fromkeys([*said, *step.notes]))
+    asked = [
+        f"nobody answers {call.name} in a comparison: what it returned at once is all that it says"
+        for event in step.events
+        for call in long_running_calls(event)
+    ]
+    return list(dict.fromkeys([*said, *step.notes, *asked]))

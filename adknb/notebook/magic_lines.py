@@ -108,6 +108,11 @@ STEP: Final = Command(
     body="the prompt to try",
 )
 
+_NEVER_WAITS: Final = (
+    "A comparison never waits for a person: each variant goes on with what a long-running tool returned at once. To answer, run "
+    "%%pipeline NAME --resumable."
+)
+
 COMPARE: Final = Command(
     "%%compare",
     "Run a pipeline on several inputs under several variants: what each costs, and which answers change.",
@@ -121,6 +126,7 @@ COMPARE: Final = Command(
         "I was charged twice.\n+++\nAny update?",
     ),
     body="the inputs, with a line --- between two",
+    elsewhere={"resumable": _NEVER_WAITS},
 )
 
 COMPARE_LINE: Final = Command(
@@ -130,6 +136,7 @@ COMPARE_LINE: Final = Command(
     COMPARE.arguments,
     COMPARE.options,
     ("%compare ticket --inputs tickets.csv --out comparison", "comparison = %compare ticket --kind dry"),
+    elsewhere=COMPARE.elsewhere,
 )
 
 WORKFLOW: Final = Command(
