@@ -154,10 +154,12 @@ class Engine:
             raise CancelledError
         if self.rules.strips_temp_keys:
             turns.strip_temp(event, run.session.state)
+        is_stored = False
         try:
             await self.sessions.append_event(run.session, event)
+            is_stored = True
         finally:  # a store ends what it began before it lets itself be cancelled
-            if run.session.holds(event):
+            if is_stored or run.session.holds(event):
                 run.turn_events.append(event)
                 if run.journal:
                     run.journal[-1].events.append(event)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -299,6 +300,16 @@ def test_a_message_that_the_store_refuses_is_no_turn() -> None:
     again = runner.run("two", session=session)
     assert session.turns[1:] == [again]
     assert [event.text for event in session.history] == ["one", "one", "two", "two"]
+
+
+def test_a_store_of_ones_own_may_keep_copies_of_the_events() -> None:
+    class Copying(InMemorySessionService):
+        async def append_event(self, session: Session, event: Event) -> Event:
+            await super().append_event(session, replace(event))
+            return event
+
+    run = Runner(LlmAgent(name="A"), model="echo", session_service=Copying()).run("hi", session="s")
+    assert [event.text for event in run.turn_events] == ["hi", "hi"]
 
 
 def test_an_agent_of_ones_own_that_yields_nothing_is_refused_where_it_is_written() -> None:
