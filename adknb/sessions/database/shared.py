@@ -11,7 +11,7 @@ from adknb.sessions.database.texts import as_column, as_json, from_column
 
 _UNSEEN: Final = object()
 
-Changes = dict[str, str | None]
+ValueChanges = dict[str, str | None]
 """The JSON of each value that changes, by key without prefix; None for one that goes."""
 
 
@@ -23,7 +23,7 @@ class SharedValues:
         self._stored: dict[str, str] = {}
         self._seen: dict[str, Any] = {}
 
-    def changes(self, deltas: Iterable[Mapping[str, Any]], prefix: str) -> Changes:
+    def changes(self, deltas: Iterable[Mapping[str, Any]], prefix: str) -> ValueChanges:
         """What the events' deltas write, and what was taken back since (`turns.make_current`, `turns.restore`)."""
         changes = self._taken_back()
         for delta in deltas:
@@ -32,7 +32,7 @@ class SharedValues:
                     changes[key[len(prefix) :]] = None if isinstance(value, Removed) else as_json(value)
         return changes
 
-    def note_stored(self, changes: Changes) -> None:
+    def note_stored(self, changes: ValueChanges) -> None:
         for key, text in changes.items():
             self._seen.pop(key, None)
             if text is None:
@@ -52,8 +52,8 @@ class SharedValues:
         self._stored = stored
         self._seen.clear()
 
-    def _taken_back(self) -> Changes:
-        changes: Changes = {}
+    def _taken_back(self) -> ValueChanges:
+        changes: ValueChanges = {}
         for key, value in self.values.items():
             if self._seen.get(key, _UNSEEN) is value:
                 continue
@@ -66,7 +66,7 @@ class SharedValues:
         return changes
 
 
-def rows_of(changes: Changes, owner: Mapping[str, str]) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+def rows_of(changes: ValueChanges, owner: Mapping[str, str]) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
     """The rows to put, and the keys of the rows to delete. `owner` names the app, or the app and its user."""
     put = [{**owner, "key": as_column(key), "value": text} for key, text in changes.items() if text is not None]
     gone = [{**owner, "key": as_column(key)} for key, text in changes.items() if text is None]

@@ -14,7 +14,7 @@ from adknb.core.run import Run, Session
 from adknb.core.state import TEMP_PREFIX
 from adknb.sessions.database.changes import blob_rows, event_text, part_rows
 from adknb.sessions.database.reading import Identity
-from adknb.sessions.database.shared import Changes, rows_of
+from adknb.sessions.database.shared import ValueChanges, rows_of
 from adknb.sessions.database.tables import APP_VALUES, BLOBS, LOG, RUN_PARTS, RUNS, SESSIONS, USER_VALUES
 from adknb.sessions.database.texts import as_column, as_json
 from adknb.sessions.database.turn_changes import turn_change
@@ -57,8 +57,8 @@ def take_over(connection: Connection, identity: Identity, session: Session, othe
     if log:
         connection.execute(insert(LOG), [{**row, "seq": seq} for seq, row in enumerate(log, 1)])
     _take_over_runs(connection, number, runs_of(session, others))
-    app: Changes = {key: as_json(value) for key, value in session.scopes.app.items()}
-    user: Changes = {key: as_json(value) for key, value in session.scopes.user.items()}
+    app: ValueChanges = {key: as_json(value) for key, value in session.scopes.app.items()}
+    user: ValueChanges = {key: as_json(value) for key, value in session.scopes.user.items()}
     owner = {"app": as_column(identity.app)}
     insert_missing(connection, APP_VALUES, rows_of(app, owner)[0])
     insert_missing(connection, USER_VALUES, rows_of(user, {**owner, "user": as_column(identity.user)})[0])

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, bindparam, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from adknb.core.errors import StaleSessionError
-from adknb.sessions.database.shared import Changes, rows_of
+from adknb.sessions.database.shared import ValueChanges, rows_of
 from adknb.sessions.database.tables import APP_VALUES, BLOBS, LOG, NOTES, RUN_PARTS, RUNS, SESSIONS, USER_VALUES
 from adknb.sessions.database.texts import as_column
 from adknb.sessions.database.upsert import insert_missing, upsert
@@ -34,8 +34,8 @@ class Write:
     runs: list[Row] = field(default_factory=list)
     parts: list[Row] = field(default_factory=list)
     blobs: list[Row] = field(default_factory=list)
-    app_values: Changes = field(default_factory=dict)
-    user_values: Changes = field(default_factory=dict)
+    app_values: ValueChanges = field(default_factory=dict)
+    user_values: ValueChanges = field(default_factory=dict)
     notes: list[Row] = field(default_factory=list)
 
     def is_empty(self) -> bool:
@@ -119,7 +119,7 @@ def _without_transaction(connection: Connection) -> Iterator[None]:
             connection.execution_options(isolation_level=connection.default_isolation_level)
 
 
-def _change(connection: Connection, table: Table, changes: Changes, owner: dict[str, str]) -> None:
+def _change(connection: Connection, table: Table, changes: ValueChanges, owner: dict[str, str]) -> None:
     # both kinds in the order of the keys: writers that lock rows in another order than others do wait for each other
     for _, same in groupby(sorted(changes.items()), key=lambda change: change[1] is None):
         put, gone = rows_of(dict(same), owner)
