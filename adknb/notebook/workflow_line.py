@@ -40,6 +40,7 @@ RUNNING: Final = (
         aliases=("session_service",),
     ),
     Option("--resume", "go on with this run from its checkpoint; the input is not given again", "RUN"),
+    Option("--despite-changes", "with --resume: what done steps said counts, though they were changed", takes="nothing"),
     Option(
         "--parallel", "how many steps may run at once, of those that need nothing of each other", "NUMBER",
         aliases=("max_parallel",),

@@ -49,10 +49,10 @@ class Running:
             given = names[options.input]
         return self._run(options, given, self._making.workflow(options, {}))
 
-    def resume(self, workflow: SequentialWorkflow, run_id: str) -> WorkflowResult:
+    def resume(self, workflow: SequentialWorkflow, run_id: str, *, despite_changes: bool = False) -> WorkflowResult:
         """Go on with a run of the workflow, named by its id, the beginning of it, or `LAST`."""
         found = resumable(workflow, run_id)
-        return self._shown(workflow, partial(workflow.resume, found))
+        return self._shown(workflow, partial(workflow.resume, found, despite_changes=despite_changes))
 
     def _run(self, options: argparse.Namespace, given: Any, workflow: SequentialWorkflow) -> WorkflowResult:
         context = start_state(options.context, None, self._bench.namespace, "--context")
@@ -64,12 +64,14 @@ class Running:
         if options.resume is not None and (given is not None or context):
             raise UsageError(
                 f"--resume {options.resume} goes on with what that run was given. Leave the input and --context out: "
-                f"%workflow {options.workflow} --resume {options.resume}"
+                f"%workflow {options.workflow} --resume {options.resume}, or the cell with its %step lines alone"
             )
+        if options.despite_changes and options.resume is None:
+            raise UsageError(f"--despite-changes is for a run that goes on: %workflow {options.workflow} --resume last")
         before = self._bench.newest
         try:
             if options.resume is not None:
-                return self.resume(workflow, options.resume)
+                return self.resume(workflow, options.resume, despite_changes=options.despite_changes)
             return self._shown(workflow, partial(workflow.run, given, context))
         finally:
             newest = self._bench.newest

@@ -14,6 +14,7 @@ _ASPECTS: Final = (
     "agent", "model", "condition", "input_adapter", "transformer", "output_adapter", "context_updates", "fallback", "reads",
 )  # fmt: skip
 """What a step's output depends on. Timeouts, retries, error actions, caches, budgets may change at any time."""
+_KEEPING: Final = "resume(run_id, despite_changes=True), in a cell --despite-changes"
 
 
 def aspects(step: Step, model: Any, shared: Sequence[Any]) -> Aspects:
@@ -46,7 +47,7 @@ def check_unchanged(
         if differing:
             changed.append(f"step {then!r}: {', '.join(differing)} changed")
     if moved or (changed and not despite_changes):
-        keep = "" if moved else ", or keep what they said: resume(run_id, despite_changes=True)"
+        keep = "" if moved else f", or keep what they said: {_KEEPING}"
         raise WorkflowChangedError(
             f"run {checkpoint.run_id!r} cannot be resumed, since steps that are done are others now: "
             f"{'; '.join([*moved, *changed])}. Put them back, run the workflow anew{keep}."

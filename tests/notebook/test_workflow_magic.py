@@ -236,6 +236,23 @@ def test_checkpoints_in_a_database_outlive_the_bench(begun: Notebook, tmp_path: 
     again.close()
 
 
+def test_a_cell_goes_on_with_its_steps_despite_changes(begun: Notebook, tmp_path: Path, capsys: Any) -> None:
+    url = f"sqlite:///{tmp_path / 'runs.db'}"
+    begun.names["bad"] = failing("B", times=1)
+    begun.cell(f"%%workflow p --model bad --checkpoint --db {url}\n%step B --timeout 9\nhi")
+    again = Notebook(capsys)
+    again.run(AGENTS)
+    again.run("%%agent A --pipeline p --key a\nAnother.")
+    again.names["good"] = failing()
+    cell = f"%%workflow p --model good --db {url} --resume last"
+    assert "agent changed" in again.cell(f"{cell}\n%step B --timeout 9").text
+    again.run(f"{cell} --despite-changes\n%step B --timeout 9")
+    found = result(again)
+    assert [event.action for event in found.events if event.step_name == "A"] == ["resumed"]
+    assert found.status == "completed"
+    again.close()
+
+
 def test_a_workflow_lives_where_the_bench_does(begun: Notebook, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'bench.db'}"
     begun.run(f"%adk use --db {url}")

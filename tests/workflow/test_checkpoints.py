@@ -240,7 +240,7 @@ async def test_a_step_that_is_done_and_is_another_now_is_refused_and_named(chang
         await resumed(steps)
     assert str(caught.value) == (
         f"run 'run-1' cannot be resumed, since steps that are done are others now: step 'a': {aspect} changed. Put them back, run "
-        "the workflow anew, or keep what they said: resume(run_id, despite_changes=True)."
+        "the workflow anew, or keep what they said: resume(run_id, despite_changes=True), in a cell --despite-changes."
     )
     steps[1] = Step(name="b", agent=adds("b"))
     assert await resumed(steps, despite_changes=True) == "in:abc"

@@ -27,7 +27,10 @@ def chosen(bench: Bench, options: Namespace) -> SequentialWorkflow:
     """The workflow of the last `%%workflow` cell, or the one that `--of` names. Raises `UsageError`."""
     if options.of is None:
         if bench.workflow is None:
-            raise UsageError("no workflow has run yet. Run one: %%workflow NAME, with the input below it.")
+            raise UsageError(
+                "no workflow has run yet. Run one: %%workflow NAME, with the input below it. One that another kernel left goes "
+                "on in its own cell, with --resume last and without its input."
+            )
         return bench.workflow
     found = bench.namespace.get(options.of)
     if isinstance(found, SequentialWorkflow):
