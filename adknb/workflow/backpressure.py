@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from adknb.core.errors import RunStateError, SpecError
 from adknb.workflow.errors import QueueFullError
+from adknb.workflow.limits import is_count
 
 if TYPE_CHECKING:
     import asyncio
@@ -34,7 +36,7 @@ class BackpressureController:
     """
 
     def __init__(self, max_inflight: int, queue_size: int = 0) -> None:
-        if max_inflight < 1 or queue_size < 0:
+        if not (is_count(max_inflight) and is_count(queue_size, least=0)):
             raise SpecError(
                 f"max_inflight is 1 or more, queue_size 0 or more tasks; not {max_inflight!r} and {queue_size!r}"
             )
@@ -171,7 +173,7 @@ class _Room:
 class _End:
     """There are no more items; `error` is what the source raised."""
 
-    error: Exception | None = None
+    error: BaseException | None = None
 
 
 async def _feed(
@@ -181,21 +183,23 @@ async def _feed(
     function: Callable[[Item], Awaitable[T]],
     items: Iterable[Item] | AsyncIterable[Item],
 ) -> None:
-    source = _async_iterator(items)
     end = _End()
     try:
-        while True:
-            await window.acquire()
-            begun.put_nowait(await room.submit(partial(function, await anext(source))))
+        async with aclosing(_async_iterator(items)) as source:
+            while True:
+                await window.acquire()
+                begun.put_nowait(await room.submit(partial(function, await anext(source))))
     except StopAsyncIteration:
         pass
-    except Exception as error:
+    except BaseException as error:  # a source that was cancelled has not ended: what is left of it would be lost
         end = _End(error)
+        if not isinstance(error, Exception):
+            raise
     finally:
         begun.put_nowait(end)
 
 
-async def _async_iterator(items: Iterable[Item] | AsyncIterable[Item]) -> AsyncIterator[Item]:
+async def _async_iterator(items: Iterable[Item] | AsyncIterable[Item]) -> AsyncGenerator[Item]:
     if isinstance(items, AsyncIterable):
         async for item in items:
             yield item

@@ -13,6 +13,7 @@ from adknb.core.errors import SpecError
 from adknb.workflow.causes import is_refusal
 from adknb.workflow.classifier import DEFAULT_CLASSIFIER, ErrorCategory
 from adknb.workflow.errors import CircuitOpenError
+from adknb.workflow.limits import is_count, is_seconds
 from adknb.workflow.retry import Clock
 
 T = TypeVar("T")
@@ -58,7 +59,7 @@ class CircuitBreaker:
         name: str = "",
         clock: Clock = time.monotonic,
     ) -> None:
-        if threshold < 1 or reset_timeout <= 0 or half_open_max_calls < 1:
+        if not (is_count(threshold) and is_count(half_open_max_calls) and is_seconds(reset_timeout)):
             raise SpecError(
                 "a circuit breaker needs a threshold and half_open_max_calls from 1, and a reset_timeout above 0 seconds; "
                 f"not {threshold!r}, {half_open_max_calls!r}, {reset_timeout!r}"
@@ -101,14 +102,15 @@ class CircuitBreaker:
         period = self._enter()
         try:
             yield
-        except Exception as error:
-            if is_refusal(error) or not self._counts(error):
-                self._undecided(period)
-            else:
-                self._failed(period, f"{type(error).__name__}: {error}")
-            raise
-        except BaseException:
-            self._undecided(period)
+        except BaseException as error:
+            is_failure = False
+            try:
+                is_failure = isinstance(error, Exception) and not is_refusal(error) and self._counts(error)
+            finally:  # a trial is given back also when `counts` raises
+                if is_failure:
+                    self._failed(period, f"{type(error).__name__}: {error}")
+                else:
+                    self._undecided(period)
             raise
         else:
             self._succeeded(period)

@@ -7,6 +7,7 @@ import time
 from typing import Final
 
 from adknb.core.errors import SpecError
+from adknb.workflow.limits import is_count, is_seconds
 from adknb.workflow.middleware import CallNext, StepReply, StepRequest
 from adknb.workflow.retry import Clock, Sleep
 
@@ -31,7 +32,7 @@ class RateLimitMiddleware:
         clock: Clock = time.monotonic,
         sleep: Sleep | None = None,
     ) -> None:
-        if rate < 1 or per <= 0 or burst < 1:
+        if not (is_count(rate) and is_seconds(per) and is_count(burst)):
             raise SpecError(
                 f"rate and burst are calls from 1, per is seconds above 0; not {rate!r}, {burst!r}, {per!r}"
             )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 from adknb.core.errors import SpecError
 from adknb.workflow.causes import asked_wait
 from adknb.workflow.classifier import DEFAULT_CLASSIFIER, ErrorClassifier
+from adknb.workflow.limits import is_count
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -83,8 +84,10 @@ class RetryPolicy:
     longest_wait: float = 120.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.max_attempts, bool) or not isinstance(self.max_attempts, int) or self.max_attempts < 1:
+        if not is_count(self.max_attempts):
             raise SpecError(f"max_attempts are attempts in all, 1 or more, not {self.max_attempts!r}")
+        if not self.longest_wait >= 0:
+            raise SpecError(f"longest_wait is seconds, 0 or more, not {self.longest_wait!r}")
 
     def is_retriable(self, error: BaseException, classifier: ErrorClassifier | None = None) -> bool:
         """Whether the same call may be made again after this error. Never after a cancellation or an interrupt."""
@@ -114,7 +117,7 @@ class RetryPolicy:
         """
         if self.max_attempts == 1:
             return await call()
-        cancelled = _cancellation()
+        cancelled = cancellation()
         try:
             return await call()
         except Exception as error:
@@ -177,7 +180,7 @@ def _error(state: RetryCallState) -> BaseException | None:
     return state.outcome.exception() if state.outcome is not None else None
 
 
-def _cancellation() -> Callable[[], bool]:
+def cancellation() -> Callable[[], bool]:
     """A function that says whether the current task was asked to end since now."""
     import asyncio
 

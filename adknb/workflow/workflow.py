@@ -37,6 +37,7 @@ from adknb.workflow.errors import CheckpointError
 from adknb.workflow.execution import Execution
 from adknb.workflow.handler import ErrorHandler
 from adknb.workflow.keeping import Keeper, mirrored
+from adknb.workflow.limits import is_count, is_seconds
 from adknb.workflow.middleware import Middleware
 from adknb.workflow.observers import Observers
 from adknb.workflow.outcome import StepOutcome
@@ -296,6 +297,7 @@ class SequentialWorkflow:
 
     @cached_property
     def _aspects(self) -> tuple[Aspects, ...]:
+        """What the steps are made of, before they have run: an object that is a step's function may change as it works."""
         shared = (self.rules.name, self._asking.strategy, self.policies.share_history)
         return tuple(aspects(step, self.model, shared) for step in self.steps)
 
@@ -339,7 +341,7 @@ def _check(workflow: SequentialWorkflow) -> None:
                 f"{step.output_key!r}. Rename one."
             )
         taken[step.output_key] = step.name
-    if workflow.policies.max_parallel < 1:
+    if not is_count(workflow.policies.max_parallel):
         raise SpecError(f"max_parallel is 1 or more steps at once, not {workflow.policies.max_parallel!r}")
     for link in workflow.policies.middleware:
         if not callable(link):
@@ -347,7 +349,7 @@ def _check(workflow: SequentialWorkflow) -> None:
     if not isinstance(workflow.token_budget, TokenBudget):
         TokenBudget(workflow.token_budget)
     timeout = workflow.policies.timeout
-    if timeout is not None and not timeout > 0:
+    if timeout is not None and not is_seconds(timeout):
         raise SpecError(f"timeout is seconds above 0, or None for no limit; not {timeout!r}")
     if workflow.checkpoint and workflow._store is not None and not isinstance(workflow._store, KeepsNotes):
         raise SpecError(

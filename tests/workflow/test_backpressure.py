@@ -184,7 +184,7 @@ async def test_it_is_open_once_at_a_time_and_again_later() -> None:
     assert (controller.in_flight, controller.queued) == (0, 0)
 
 
-@pytest.mark.parametrize(("inflight", "queue"), [(0, 0), (-1, 3), (1, -1)])
+@pytest.mark.parametrize(("inflight", "queue"), [(0, 0), (-1, 3), (1, -1), (1.5, 0), (1, 0.5), (True, 0)])
 def test_bounds_that_make_no_sense_are_refused(inflight: int, queue: int) -> None:
     with pytest.raises(SpecError, match="max_inflight is 1 or more"):
         BackpressureController(inflight, queue)

@@ -218,3 +218,17 @@ async def test_ten_times_the_items_need_no_more_memory() -> None:
 
     await peak(100)
     assert await peak(3_000) < 1.1 * await peak(300) + 20_000
+
+
+async def test_a_source_that_was_cancelled_has_not_ended() -> None:
+    async def source() -> AsyncIterator[int]:
+        yield 1
+        raise asyncio.CancelledError
+
+    async def same(number: int) -> int:
+        return number
+
+    results = BackpressureController(2).map(same, source())
+    assert await anext(results) == 1
+    with pytest.raises(asyncio.CancelledError):
+        await anext(results)

@@ -1,6 +1,7 @@
 """When a breaker lets calls through, with a clock that is set by hand."""
 
 import asyncio
+import math
 import queue
 import random
 import threading
@@ -339,7 +340,29 @@ def test_any_schedule_agrees_with_the_table(seed: int, clock: Clock) -> None:
     assert seen == {"closed", "open", "half_open"}
 
 
-@pytest.mark.parametrize("fields", [{"threshold": 0}, {"reset_timeout": 0.0}, {"half_open_max_calls": 0}])
+@pytest.mark.parametrize("fields", [
+    {"threshold": 0}, {"threshold": math.nan}, {"reset_timeout": 0.0}, {"reset_timeout": math.nan}, {"half_open_max_calls": 0},
+])  # fmt: skip
 def test_a_breaker_that_makes_no_sense_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(SpecError, match="a circuit breaker needs"):
         CircuitBreaker(**fields)
+
+
+async def test_a_trial_is_given_back_when_the_say_about_it_raises(clock: Clock) -> None:
+    def undecided(error: Exception) -> bool:
+        if str(error) == "odd":
+            raise LookupError("what is that?")
+        return True
+
+    async def fail(word: str) -> None:
+        raise ConnectionError(word)
+
+    breaker = CircuitBreaker(1, 10.0, counts=undecided, clock=clock)
+    with pytest.raises(ConnectionError):
+        await breaker.call(lambda: fail("refused"))
+    clock.now += 10.0
+    with pytest.raises(LookupError):
+        await breaker.call(lambda: fail("odd"))
+    with breaker.guard():
+        pass
+    assert breaker.state == "closed"

@@ -1,5 +1,6 @@
 """Calls are spaced as the limit says. Time is a number here; nobody waits."""
 
+import math
 import random
 import threading
 from typing import Any
@@ -91,7 +92,10 @@ async def test_a_wait_ends_when_it_is_cancelled() -> None:
     assert len(agent.asked) == 1
 
 
-@pytest.mark.parametrize("fields", [{"rate": 0}, {"rate": 1, "per": 0.0}, {"rate": 1, "burst": 0}])
+@pytest.mark.parametrize(
+    "fields",
+    [{"rate": 0}, {"rate": 1, "per": 0.0}, {"rate": 1, "burst": 0}, {"rate": 1, "per": math.nan}, {"rate": 1.5}],
+)
 def test_a_limit_that_makes_no_sense_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(SpecError, match="rate and burst are calls from 1"):
         RateLimitMiddleware(**fields)

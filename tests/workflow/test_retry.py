@@ -275,3 +275,9 @@ def test_a_backoff_that_makes_no_sense_is_refused(fields: dict[str, float]) -> N
 def test_attempts_are_counted_from_one(attempts: int) -> None:
     with pytest.raises(SpecError, match="max_attempts are attempts in all, 1 or more"):
         RetryPolicy(attempts)
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("nan")])
+def test_a_longest_wait_that_makes_no_sense_is_refused(seconds: float) -> None:
+    with pytest.raises(SpecError, match="longest_wait is seconds, 0 or more"):
+        RetryPolicy(2, longest_wait=seconds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -246,6 +247,9 @@ def test_a_wrong_step_says_what_is_wrong(wrong: dict[str, Any], words: str) -> N
         (["a"], {"middleware": [5]}, "5 is no middleware: an async function of (request, call_next) is needed"),
         (["a"], {"token_budget": -1}, "tokens are counted in whole numbers from 0, not -1"),
         (["a"], {"max_parallel": 0}, "max_parallel is 1 or more steps at once, not 0"),
+        (["a"], {"max_parallel": 1.5}, "max_parallel is 1 or more steps at once, not 1.5"),
+        (["a"], {"timeout": "3"}, "timeout is seconds above 0, or None for no limit; not '3'"),
+        (["a"], {"timeout": math.nan}, "timeout is seconds above 0, or None for no limit; not nan"),
         (["a"], {"timeout": 0}, "timeout is seconds above 0, or None for no limit; not 0"),
     ],
 )
