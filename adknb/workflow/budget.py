@@ -55,8 +55,8 @@ class TokenBudget:
             taken = self._used + self._reserved
             if self.limit is not None and (taken >= self.limit or taken + tokens > self.limit):
                 raise BudgetExceededError(
-                    f"the call was not made: its prompt has {tokens:,} tokens, and of the budget of {self.limit:,} "
-                    f"{max(0, self.limit - taken):,} are left ({self._used:,} used, {self._reserved:,} reserved). "
+                    f"the call was not made: its prompt has {tokens:,} tokens, and {max(0, self.limit - taken):,} are left of "
+                    f"the budget of {self.limit:,} ({self._used:,} used, {self._reserved:,} reserved). "
                     "Raise token_budget, or shorten the prompts.",
                     needed=tokens,
                     remaining=max(0, self.limit - taken),

@@ -116,7 +116,7 @@ class PipelineData:
         """This data with these fields changed; the rest is shared."""
         return replace(self, **changes)
 
-    def with_context(self, **values: Any) -> PipelineData:
+    def with_context(self, /, **values: Any) -> PipelineData:
         """This data with these values added to its context."""
         gained = PipelineData(None, _NONE, values).context  # alone looked at and frozen: the rest is so already
         return replace(self, context=FrozenDict({**self.context, **gained}))

@@ -31,7 +31,7 @@ class ObserverFault(NamedTuple):
     """An observer that raised, with its first error and how `often` it did."""
 
     observer: object
-    error: Exception
+    error: BaseException
     often: int
 
 
@@ -61,10 +61,14 @@ class Observers:
         for observer in self._observers:
             try:
                 _tell(observer, event)
-            except Exception as error:
+            except (KeyboardInterrupt, SystemExit, GeneratorExit):
+                raise
+            except (
+                BaseException
+            ) as error:  # a CancelledError too: it is of something else, since nothing is awaited here
                 self._report(observer, error, event)
 
-    def _report(self, observer: object, error: Exception, event: StepEvent) -> None:
+    def _report(self, observer: object, error: BaseException, event: StepEvent) -> None:
         before = self._faults.get(id(observer))
         if before is not None:
             self._faults[id(observer)] = before._replace(often=before.often + 1)

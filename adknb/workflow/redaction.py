@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
@@ -41,7 +42,7 @@ class RedactionMiddleware:
         self._restore: Final = restore
 
     async def __call__(self, request: StepRequest, call_next: CallNext) -> StepReply:
-        found = _Found()
+        found = _Found(request.data.text)
         payload = found.hidden(request.data.payload, self._patterns)
         if not found.marks:
             return await call_next(request)
@@ -50,9 +51,11 @@ class RedactionMiddleware:
 
 
 class _Found:
-    """What was taken out of one payload, by the marks that stand for it."""
+    """What was taken out of one payload, whose text is `text`, by the marks that stand for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._numbers: Counter[str] = Counter()
         self.marks: dict[str, str] = {}
         self._by_text: dict[tuple[str, str], str] = {}
 
@@ -76,7 +79,14 @@ class _Found:
         text = match.group()
         mark = self._by_text.get((name, text))
         if mark is None:
-            number = 1 + sum(known == name for known, _ in self._by_text)
-            mark = self._by_text[name, text] = f"[{name}_{number}]"
+            mark = self._by_text[name, text] = self._free_mark(name)
             self.marks[mark] = text
         return mark
+
+    def _free_mark(self, name: str) -> str:
+        """One that stands nowhere in the payload: what somebody wrote there is not to be restored as something else."""
+        while True:
+            self._numbers[name] += 1
+            mark = f"[{name}_{self._numbers[name]}]"
+            if mark not in self._text:
+                return mark

@@ -57,7 +57,7 @@ def test_the_refusal_says_how_much_is_left() -> None:
     with pytest.raises(BudgetExceededError) as caught:
         budget.reserve(1_200)
     assert str(caught.value) == (
-        "the call was not made: its prompt has 1,200 tokens, and of the budget of 50,000 500 are left "
+        "the call was not made: its prompt has 1,200 tokens, and 500 are left of the budget of 50,000 "
         "(48,000 used, 1,500 reserved). Raise token_budget, or shorten the prompts."
     )
 

@@ -110,7 +110,7 @@ async def test_tokens_of_before_count_against_the_budget() -> None:
     flow = SequentialWorkflow(steps, model=ScriptedModel(replies), token_budget=100, checkpoint=True)
     await fail(flow)
     assert flow.checkpoints()[0].token_used == 90
-    with pytest.raises(StepFailedError, match="of the budget of 100 10 are left") as caught:
+    with pytest.raises(StepFailedError, match="10 are left of the budget of 100") as caught:
         await flow.resume_async("run-1")
     assert caught.value.result is not None
     assert caught.value.result.token_used == 90

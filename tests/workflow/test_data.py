@@ -289,3 +289,8 @@ def test_registered_again_the_new_migration_counts() -> None:
     assert PipelineData.from_dict({"schema_version": "0.9"}).payload == "new"
     with pytest.raises(ValueError, match="not from '1' to itself"):
         register_migration("1", "1", lambda data: data)
+
+
+def test_any_name_is_a_name_of_the_context() -> None:
+    names = {"self": 1, "values": 2, "a b": 3}
+    assert dict(PipelineData("x").with_context(**names).context) == names

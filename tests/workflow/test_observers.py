@@ -1,5 +1,6 @@
 """Who watches is told everything in order; who raises is reported, and hurts neither the others nor the run."""
 
+import asyncio
 import logging
 from typing import Any
 
@@ -174,3 +175,23 @@ def test_what_the_log_does_not_show_is_not_made() -> None:
     with pytest.raises(AttributeError):
         LoggingObserver(logger).on_event(wrong)
     LoggingObserver(logger).on_event(event("started"))
+
+
+def test_an_observer_that_asks_for_something_cancelled_cancels_nobody() -> None:
+    class Asks:
+        def on_event(self, event: StepEvent) -> None:
+            raise asyncio.CancelledError
+
+    watching = Observers([Asks()])
+    watching.notify(event("started"))
+    assert isinstance(watching.faults[0].error, asyncio.CancelledError)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_what_ends_the_program_is_no_observer_s_fault(kind: type[BaseException]) -> None:
+    class Ends:
+        def on_event(self, event: StepEvent) -> None:
+            raise kind
+
+    with pytest.raises(kind):
+        Observers([Ends()]).notify(event("started"))

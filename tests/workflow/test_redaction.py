@@ -97,3 +97,10 @@ async def test_long_hostile_text_is_looked_through_once(text: str, sent: str) ->
     agent = Agent()
     await chain([RedactionMiddleware()], agent)(request(text))
     assert agent.payloads == [sent]
+
+
+async def test_a_mark_that_stands_there_already_is_nobody_s() -> None:
+    agent = Agent()
+    reply = await chain([RedactionMiddleware()], agent)(request("[EMAIL_1] is not ann@example.org"))
+    assert agent.payloads == ["[EMAIL_1] is not [EMAIL_2]"]
+    assert reply.payload == "about [EMAIL_1] is not ann@example.org"
