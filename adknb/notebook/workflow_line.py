@@ -62,8 +62,7 @@ STEP_OPTIONS: Final = (
     Option("--condition", "a function of the data that says whether the step runs", "FUNCTION", completes="callbacks"),
     Option(
         "--fallback",
-        "a function or agent that answers when the step has failed, with --on-error fallback; {NAME_output} reads its answer, "
-        "the agent's own key does not get it",
+        "a function or agent that answers when the step has failed, with --on-error fallback, under the agent's output_key too",
         "NAME", completes="callbacks",
     ),
     Option(

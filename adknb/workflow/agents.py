@@ -10,15 +10,18 @@ from typing import Any, Final
 
 from adknb.compare.fingerprint import fingerprint
 from adknb.core.errors import AgentError, ModelError, SpecError
+from adknb.core.events import written
 from adknb.core.protocols import ArtifactService, Model
 from adknb.core.run import Run, Session
 from adknb.core.specs import BaseAgent
+from adknb.core.state import REMOVED, TEMP_PREFIX
 from adknb.rules.base import Rules
 from adknb.runtime.runner import Runner, as_root
 from adknb.sessions.memory import InMemorySessionService
 from adknb.workflow.data import PipelineData
 from adknb.workflow.functions import NOTHING, FunctionAgent, Handed, function_agent, handed
-from adknb.workflow.keys import agent_name
+from adknb.workflow.kept_answers import data_given
+from adknb.workflow.keys import agent_name, answer_key
 from adknb.workflow.metering import Meter, meter, metered
 from adknb.workflow.middleware import Middleware, StepReply, StepRequest, chain
 
@@ -29,11 +32,13 @@ _ON_COPIES: Final = InMemorySessionService()
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What an agent said: `payload`, and for a function that returned data what it changed in the context. `run` is None
-    where a middleware answered in its place."""
+    where a middleware answered in its place. `state` are the values that later steps may read and that no run wrote (null:
+    removed)."""
 
     payload: Any
     run: Run | None
     context: Mapping[str, Any]
+    state: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ class Asking:
             root, model=self.model, models=model, rules=self.rules, strategy=self.strategy, app_name=self.app_name,
             session_service=_ON_COPIES, artifact_service=self.artifacts, resolve=metered(self.resolve),
         )  # fmt: skip
-        return StepAgent(runner, root, (self.model, model, self.strategy))
+        return StepAgent(runner, root, (self.model, model, self.strategy, self.app_name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +68,20 @@ class StepAgent:
 
     runner: Runner
     root: BaseAgent
-    models: Sequence[Any]
-    _spec: list[str] = field(default_factory=list, repr=False)
+    settings: Sequence[Any]
 
-    def key(self, request: StepRequest, session: Session) -> str | None:
+    def key(self, step: str, data: PipelineData, session: Session) -> str | None:
         """What stands for all that the answer depends on; None where that is more than the data and the state."""
         if session.history:
             return None
-        if not self._spec:  # once: it takes longer than all else around a step
-            self._spec.append(fingerprint([self.root, *self.models, self.runner.rules.name]))
-        given = [request.step_name, request.data.payload, request.data.context, session.state]
-        text = json.dumps([*self._spec, given], sort_keys=True)
+        asked = fingerprint([self.root, *self.settings, self.runner.rules.name])
+        text = json.dumps([asked, step, data_given(data), session.user_id, session.state], sort_keys=True)
         return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def said(self, payload: Any) -> dict[str, Any]:
+        """The state's values of an answer that did not come from the agent itself: later steps read it under its key."""
+        key = answer_key(self.root)
+        return {} if key is None else {key: payload}
 
     async def ask(self, data: PipelineData, session: Session, attempt: Meter, runs: list[Run]) -> Answer:
         """What the agent makes of the payload; an agent is sent it as its user's message, text as it is, else as JSON.
@@ -113,24 +120,42 @@ async def ask_through(
     middleware: Sequence[Middleware],
     agent: StepAgent,
     request: StepRequest,
-    session: Session,
+    session: Callable[[], Session],
     attempt: Meter,
     runs: list[Run],
 ) -> Answer:
-    """Ask the agent through the middleware, which may answer in its place."""
+    """Ask the agent through the middleware, which may answer in its place, or ask it more than once: each time on a `session`
+    of its own."""
     if not middleware:
-        return await agent.ask(request.data, session, attempt, runs)
+        return await agent.ask(request.data, session(), attempt, runs)
 
     async def ask(request: StepRequest) -> StepReply:
-        answer = await agent.ask(request.data, session, attempt, runs)
-        return StepReply(answer.payload, dict(answer.context), attempt.tokens, answer.run, attempt.is_cached)
+        answer = await agent.ask(request.data, session(), attempt, runs)
+        context, wrote = dict(answer.context), written_by(answer.run)
+        return StepReply(answer.payload, context, attempt.tokens, answer.run, attempt.is_cached, wrote)
 
-    reply = await chain(middleware, ask)(replace(request, key=agent.key(request, session)))
-    if reply.run is None:  # it may say itself what the answer cost, or that it was kept
-        attempt.tokens = attempt.tokens or reply.tokens
-        if reply.cached:
-            attempt.calls = attempt.hits = max(1, attempt.calls)
-    return Answer(reply.payload, reply.run, reply.context or {})
+    def key_of(data: PipelineData) -> str | None:
+        return agent.key(request.step_name, data, session())
+
+    reply = await chain(middleware, ask)(replace(request, key_of=key_of))
+    context = reply.context or {}
+    if reply.run is not None:  # its state is that of the agent's own words
+        said = {} if reply.payload == reply.run.output else agent.said(reply.payload)
+        return Answer(reply.payload, reply.run, context, said)
+    attempt.tokens = attempt.tokens or reply.tokens  # it may say itself what the answer cost, or that it was kept
+    if reply.cached:
+        attempt.calls = attempt.hits = max(1, attempt.calls)
+    said, wrote = agent.said(reply.payload), reply.state or {}
+    changed = {
+        key: value for key, value in said.items() if isinstance(wrote.get(key, ""), str)
+    }  # else it was read as JSON
+    return Answer(reply.payload, None, context, {**wrote, **changed})
+
+
+def written_by(run: Run | None) -> dict[str, Any]:
+    """What the run wrote to the state, as JSON: null for what it removed. `temp:` keys are gone with it."""
+    found = {} if run is None else written(run.turn_events)
+    return {key: None if value is REMOVED else value for key, value in found.items() if not key.startswith(TEMP_PREFIX)}
 
 
 def as_agent(value: Any, step: str) -> BaseAgent:

@@ -98,7 +98,7 @@ class Execution:
             if len(group) == 1 and left:
                 await perform_alone(self.run, self.keeper, left[0], self.data, said)
             elif left:
-                await perform_together(self.run, self.keeper, left, self.data, said)
+                await perform_together(self.run, self.keeper, left, self.data, known, said)
         finally:  # of a group that failed, what ended well is kept and said too
             ended = sorted([*known, *said], key=lambda outcome: outcome.index)
             self.outcomes = (*before, *ended)

@@ -38,7 +38,7 @@ class Keeper:
 
     async def _keep(self, ended: Ended, author: str, notes: Sequence[Note]) -> None:
         run, session = ended.run, self.session
-        delta = mirrored(ended.outcome.context, session.state)
+        delta = mirrored({**ended.state, **ended.outcome.context}, session.state)
         if run is None:
             said = PipelineData(ended.outcome.payload).text if ended.outcome.has_output else ""
             content = Content.model(said) if said else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from adknb.compare.fingerprint import fingerprint
@@ -27,10 +28,15 @@ def reply_key(step: str, request: LlmRequest, identity: str) -> str:
 
 def function_key(step: str, function: Callable[..., Any], argument: Any) -> str:
     """The key of a function's answer: the step, the function's code, and what it is given."""
-    given = (
-        {"payload": argument.payload, "context": argument.context} if isinstance(argument, PipelineData) else argument
+    return _hash(
+        [step, fingerprint(function), data_given(argument) if isinstance(argument, PipelineData) else argument]
     )
-    return _hash([step, fingerprint(function), given])
+
+
+def data_given(data: PipelineData) -> dict[str, Any]:
+    """What of the data an answer may depend on. Its metadata are none of that: they are new in each run."""
+    problems = [None if each is None else asdict(each) for each in (data.error, *data.warnings)]
+    return {"payload": data.payload, "context": data.context, "problems": problems}
 
 
 def reply_data(reply: LlmResponse) -> dict[str, Any]:

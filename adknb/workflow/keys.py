@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from adknb.core.events import USER
+from adknb.core.specs import BaseAgent, LlmAgent, LoopAgent, SequentialAgent
 
 PAYLOAD: Final = "payload"
 """In `Step.reads`: what the step before put out."""
@@ -26,6 +27,14 @@ def agent_name(step: str) -> str:
     """A name for the step's function that every ADK allows for an agent: `fact-check` becomes `fact_check`."""
     text = _NOT_ASCII_WORDS.sub("_", step).strip("_")
     return text if text[:1].isalpha() and text != USER else f"step_{text}".rstrip("_")
+
+
+def answer_key(agent: BaseAgent) -> str | None:
+    """The output_key of the agent that has the last word, under which later steps may read the step's answer; None where there
+    is none, or where several speak at once."""
+    while isinstance(agent, (SequentialAgent, LoopAgent)) and agent.sub_agents:
+        agent = agent.sub_agents[-1]
+    return agent.output_key if isinstance(agent, LlmAgent) else None
 
 
 def output_names(step: str) -> tuple[str, ...]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
@@ -26,7 +24,7 @@ class StepRequest:
 
     `data.payload` is what the agent is sent, after the step's input adapter and transformer; `data.context` comes with it.
     `attempt` counts from 1. `key` stands for all that the answer depends on: the same key, the same question. It is None where
-    that is not known, as for a function.
+    that is not known, as with a shared history; `key_of` makes it of the data.
     """
 
     workflow: str
@@ -35,22 +33,23 @@ class StepRequest:
     step_name: str
     attempt: int
     data: PipelineData
-    key: str | None = None
+    key_of: Callable[[PipelineData], str | None] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def key(self) -> str | None:
+        return self.key_of(self.data) if self.key_of is not None else None
 
     def with_payload(self, payload: Any) -> StepRequest:
-        """The same request with another payload, and the key that stands for it."""
-        data = self.data.with_(payload=payload)
-        if self.key is None:
-            return replace(self, data=data)
-        said = json.dumps([self.key, data.payload], sort_keys=True).encode("ascii")
-        return replace(self, data=data, key=hashlib.sha256(said).hexdigest())
+        """The same request with another payload, and so with another key."""
+        return replace(self, data=self.data.with_(payload=payload))
 
 
 @dataclass(frozen=True, slots=True)
 class StepReply:
     """What the agent said: `payload`, and `context` where it also changes that. `run` is None where no agent was asked.
 
-    `tokens` are what it used, in and out. `cached` says that the answer was kept from before.
+    `tokens` are what it used, in and out. `cached` says that the answer was kept from before. `state` is what its agents wrote
+    to the state (null: removed): what is written where no agent was asked, beside the payload under the agent's output_key.
     """
 
     payload: Any
@@ -58,6 +57,7 @@ class StepReply:
     tokens: int = 0
     run: Run | None = None
     cached: bool = False
+    state: Mapping[str, Any] | None = None
 
     def with_payload(self, payload: Any) -> StepReply:
         return replace(self, payload=payload)
@@ -145,16 +145,17 @@ class CacheMiddleware:
         self._cache = cache
 
     async def __call__(self, request: StepRequest, call_next: CallNext) -> StepReply:
-        if request.key is None:
+        key = request.key
+        if key is None:
             return await call_next(request)
         own: list[StepReply] = []
 
         async def ask() -> dict[str, Any]:
             own.append(await call_next(request))
-            return {"payload": own[0].payload, "context": own[0].context}
+            return {"payload": own[0].payload, "context": own[0].context, "state": own[0].state}
 
-        kept = await self._cache.get_or_execute(request.key, ask)
-        return own[0] if own else StepReply(kept["payload"], kept["context"], cached=True)
+        kept = await self._cache.get_or_execute(key, ask)
+        return own[0] if own else StepReply(kept["payload"], kept["context"], cached=True, state=kept.get("state"))
 
 
 def _name(link: object) -> str:

@@ -21,7 +21,7 @@ class StepOutcome:
     `status` is `completed`, `skipped` (its condition said no; with an `error` it failed under ErrorAction.SKIP), `fallback`
     or `continued`. `payload` and `updates`, what it adds to the context beside its output, count where the step has an
     output: `completed` and `fallback`. `metadata` is of that output; `attempts` counts all, `tokens` those of all attempts.
-    `cached` says that the answer was kept from before.
+    `cached` says that the answer was kept from before. `wrote` are the state keys of its agents, sorted, `temp:` ones left out.
     """
 
     index: int
@@ -34,6 +34,7 @@ class StepOutcome:
     attempts: int = 0
     tokens: int = 0
     cached: bool = False
+    wrote: tuple[str, ...] = ()
 
     @property
     def has_output(self) -> bool:
@@ -52,7 +53,7 @@ class StepOutcome:
             "index": self.index, "step": self.step, "status": self.status, "metadata": self.metadata.to_dict(),
             "payload": self.payload, "updates": dict(self.updates),
             "error": None if self.error is None else asdict(self.error),
-            "attempts": self.attempts, "tokens": self.tokens, "cached": self.cached,
+            "attempts": self.attempts, "tokens": self.tokens, "cached": self.cached, "wrote": list(self.wrote),
         }  # fmt: skip
 
     @staticmethod
@@ -65,6 +66,7 @@ class StepOutcome:
         return StepOutcome(
             data["index"], data["step"], data["status"], PipelineMetadata(**metadata), data["payload"], data["updates"],
             PipelineError(**error) if error is not None else None, data["attempts"], data["tokens"], data["cached"],
+            tuple(data["wrote"]),
         )  # fmt: skip
 
 

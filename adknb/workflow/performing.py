@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from adknb.core.events import new_id
 from adknb.core.run import Run, Session
 from adknb.workflow.actions import ErrorAction
 from adknb.workflow.adapters import adapt, transform
-from adknb.workflow.agents import Answer, StepAgent, ask_through
+from adknb.workflow.agents import Answer, StepAgent, ask_through, written_by
 from adknb.workflow.data import PipelineData, PipelineError, PipelineMetadata
 from adknb.workflow.errors import BudgetExceededError, StepFailedError, StepTimeoutError
 from adknb.workflow.events import StepAction
@@ -20,7 +20,7 @@ from adknb.workflow.keys import PAYLOAD
 from adknb.workflow.metering import Meter
 from adknb.workflow.middleware import StepRequest
 from adknb.workflow.outcome import StepOutcome, StepStatus, previous_steps, with_output
-from adknb.workflow.retry import RetryAttempt, RetryPolicy
+from adknb.workflow.retry import RetryAttempt, RetryPolicy, cancellation
 from adknb.workflow.step import Step
 from adknb.workflow.takeover import own_session
 from adknb.workflow.under_way import Policies, UnderWay
@@ -44,11 +44,15 @@ class Performer:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A step's outcome, the run of the agent that gave its output (None without one), and the runs of failed attempts."""
+    """A step's outcome, the run of the agent that gave its output (None without one), and the runs of failed attempts.
+
+    `state` are values for the state that neither that run wrote nor the context has.
+    """
 
     outcome: StepOutcome
     run: Run | None = None
     failed: tuple[Run, ...] = ()
+    state: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -63,6 +67,7 @@ class Performance:
     tokens: int = 0
     last: Meter | None = None
     ms: float = 0.0
+    cancelled: Callable[[], bool] = field(init=False, repr=False)
 
     @property
     def step(self) -> Step:
@@ -78,7 +83,30 @@ class Performance:
         return self.run.runs.setdefault(self.step.name, [])
 
     async def end(self) -> Ended:
-        """Perform the step. Raises `StepFailedError` when that is what its error action says."""
+        """Perform the step. Raises `StepFailedError` when that is what its error action says.
+
+        A task that was cancelled ends as cancelled, whatever the user's code made of it.
+        """
+        self.cancelled = cancellation()
+        try:
+            ended = await self._end()
+        except Exception as error:
+            await self._stop_if_cancelled(error)
+            raise
+        await self._stop_if_cancelled(None)
+        return ended
+
+    async def _stop_if_cancelled(self, error: Exception | None) -> None:
+        if not self.cancelled():
+            return
+        import asyncio
+
+        import anyio.lowlevel
+
+        await anyio.lowlevel.checkpoint_if_cancelled()  # raises the one that a scope of anyio's knows for its own
+        raise asyncio.CancelledError from error
+
+    async def _end(self) -> Ended:
         given = self._given()
         try:
             if self.step.condition is not None and not await call(self.step.condition, given):
@@ -91,8 +119,9 @@ class Performance:
                 sleep=self.policies.sleep, clock=self.policies.clock,
             )  # fmt: skip
         except Exception as error:
+            await self._stop_if_cancelled(error)
             return await self._after(error, given)
-        return self._ended(outcome, answer)
+        return self._ended(outcome, answer, answer.state)
 
     # what goes in
 
@@ -136,7 +165,7 @@ class Performance:
         said = with_output(given, outcome)
         if self.step.context_updates is not None:
             updates = {**answer.context, **await updates_of(self.step.context_updates, said)}
-            outcome = replace(outcome, updates=updates)
+            outcome = replace(outcome, updates=PipelineData(None, context=updates).context)
             said = with_output(given, outcome)
         self._tell_output(said)
         return answer, outcome
@@ -144,7 +173,10 @@ class Performance:
     async def _ask(self, agent: StepAgent, sent: PipelineData) -> Answer:
         """Ask within the step's time, through the middleware, on a session of this attempt's own."""
         self.last = own = Meter(self.run.budget, self.step.name, self.step.cache)
-        session = own_session(self.base, self.runs, share_history=self.policies.share_history)
+
+        def session() -> Session:
+            return own_session(self.base, self.runs, share_history=self.policies.share_history)
+
         request = StepRequest(
             self.run.workflow, self.run.run_id, self.performer.index, self.step.name, self.number, sent
         )  # fmt: skip
@@ -179,7 +211,10 @@ class Performance:
         if isinstance(error, BudgetExceededError):
             self._tell("budget", error=problem, detail=f"{error.remaining:,} of {error.limit:,} tokens are left")
         self._tell_ended("failed", problem)
-        action = await decide(self.policies.error_handler, self.step, given, error, classification)
+        try:
+            action = await decide(self.policies.error_handler, self.step, given, error, classification)
+        except Exception as second:
+            raise self._failed_again(second, error, "error handler") from second
         if isinstance(action, PipelineData):
             return self._instead(action, given, problem)
         match action:
@@ -198,19 +233,24 @@ class Performance:
     ) -> Ended:
         try:
             answer = await self._ask(fallback, given)
+            outcome = self._outcome("fallback", payload=answer.payload, updates=answer.context, error=problem)
         except Exception as second:
-            again = self.policies.classifier.classify(second).pipeline_error(second, self.step.name)
-            self._tell_ended("failed", again, detail="the fallback failed too")
-            second.__cause__ = second.__cause__ or error
-            raise self._failure(again, " and its fallback too") from second
-        outcome = self._outcome("fallback", payload=answer.payload, updates=answer.context, error=problem)
+            await self._stop_if_cancelled(second)
+            raise self._failed_again(second, error, "fallback") from second
         self._tell_output(with_output(given, outcome), "fallback", problem)
-        return self._ended(outcome, answer)
+        return self._ended(outcome, answer, {**self._said(outcome, written_by(answer.run)), **answer.state})
 
-    def _ended(self, outcome: StepOutcome, answer: Answer) -> Ended:
+    def _said(self, outcome: StepOutcome, wrote: Mapping[str, Any]) -> dict[str, Any]:
+        """Whoever answers in the agent's place answers under its key too, for those who read it there."""
+        said = self.performer.agent.said(outcome.payload)
+        return {key: value for key, value in said.items() if key not in wrote}
+
+    def _ended(self, outcome: StepOutcome, answer: Answer, state: Mapping[str, Any]) -> Ended:
         """The session takes over the run of an agent. A function's has nothing that the outcome does not say."""
         turn = answer.run if answer.run is not None and not isinstance(answer.run.root, FunctionAgent) else None
-        return Ended(outcome, turn, tuple(run for run in self.runs if run is not turn))
+        wrote = tuple(sorted({*written_by(turn), *state}))
+        others = tuple(run for run in self.runs if run is not turn)
+        return Ended(replace(outcome, wrote=wrote), turn, others, state)
 
     def _instead(self, data: PipelineData, given: PipelineData, problem: PipelineError) -> Ended:
         """The error handler's own data, as a fallback's output."""
@@ -219,7 +259,15 @@ class Performance:
         self.last, self.ms = None, 0.0
         outcome = self._outcome("fallback", payload=data.payload, updates=updates, error=problem)
         self._tell_output(with_output(given, outcome), "fallback", problem)
-        return Ended(outcome)
+        state = self._said(outcome, {})
+        return Ended(replace(outcome, wrote=tuple(state)), state=state)
+
+    def _failed_again(self, second: Exception, first: Exception, what: str) -> StepFailedError:
+        """What was to help with the first error raised one of its own."""
+        again = self.policies.classifier.classify(second).pipeline_error(second, self.step.name)
+        self._tell_ended("failed", again, detail=f"the {what} failed too")
+        second.__cause__ = second.__cause__ or first
+        return self._failure(again, f" and its {what} too")
 
     def _failure(self, problem: PipelineError, too: str = "") -> StepFailedError:
         times = f" after {self.number} attempts" if self.number > 1 else ""
@@ -240,8 +288,9 @@ class Performance:
             retry_count=max(0, self.number - 1), previous_steps=previous_steps(self.data),
         )  # fmt: skip
         cached = status == "completed" and own is not None and own.is_cached
+        said = PipelineData(payload, metadata, updates or {})  # frozen: whoever made it cannot change it any more
         return StepOutcome(
-            self.performer.index, self.step.name, status, metadata, payload, updates or {}, error, self.number,
+            self.performer.index, self.step.name, status, metadata, said.payload, said.context, error, self.number,
             self.tokens, cached,
         )  # fmt: skip
 

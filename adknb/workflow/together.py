@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adknb.core.state import TEMP_PREFIX
 from adknb.workflow.data import PipelineData
 from adknb.workflow.errors import WriteConflictError
 from adknb.workflow.keeping import Keeper
@@ -24,20 +23,30 @@ async def perform_alone(
 
 
 async def perform_together(
-    run: UnderWay, keeper: Keeper, performers: Sequence[Performer], data: PipelineData, outcomes: list[StepOutcome]
+    run: UnderWay,
+    keeper: Keeper,
+    performers: Sequence[Performer],
+    data: PipelineData,
+    done: Sequence[StepOutcome],
+    outcomes: list[StepOutcome],
 ) -> None:
-    """Several steps, at most `max_parallel` at a time; each outcome is added to `outcomes` when it is kept.
+    """Several steps, at most `max_parallel` at a time; each outcome is added to `outcomes` when it is kept. Beside them
+    those are `done` that a checkpoint holds.
 
     When one fails for good, those that are under way are let finish and are kept, so that resuming need not pay for them
-    again; no other begins. The error is that of the first such step in the workflow's order. Raises `WriteConflictError`
-    when two wrote the same key without having said so.
+    again; no other begins. The error is that of the first such step in the workflow's order. A cancellation or an
+    interrupt in one of them ends them all at once. Raises `WriteConflictError` when two wrote the same key without having
+    said so.
     """
     import anyio
 
     base = own_session(keeper.session, (), share_history=run.policies.share_history)
     room = anyio.Semaphore(run.policies.max_parallel)
-    failures: dict[int, BaseException] = {}
+    failures: dict[int, Exception] = {}
+    interrupts: list[BaseException] = []
     writers: dict[str, str] = {}
+    for outcome in done:
+        _claim(writers, outcome)
 
     async def perform(performer: Performer) -> None:
         async with room:
@@ -45,12 +54,14 @@ async def perform_together(
                 return
             try:
                 ended = await Performance(run, performer, data, base).end()
-                _claim(writers, performer.step.name, ended)
+                _claim(writers, ended.outcome)
                 await _keep(run, keeper, performer, ended)
-            except anyio.get_cancelled_exc_class():
-                raise
-            except BaseException as error:
+            except Exception as error:
                 failures[performer.index] = error
+                return
+            except BaseException as error:  # the group alone would take a step's own cancellation for its end
+                interrupts.append(error)
+                group.cancel_scope.cancel()
                 return
             outcomes.append(ended.outcome)
 
@@ -61,6 +72,8 @@ async def perform_together(
                     performer.index, performer.step.name, "waiting", detail="for one of the steps beside it to end"
                 )
             group.start_soon(perform, performer)
+    if interrupts:
+        raise interrupts[0]
     if failures:
         raise failures[min(failures)]
 
@@ -71,12 +84,10 @@ async def _keep(run: UnderWay, keeper: Keeper, performer: Performer, ended: Ende
         run.tell(performer.index, performer.step.name, "checkpoint", attempt=ended.outcome.attempts)
 
 
-def _claim(writers: dict[str, str], step: str, ended: Ended) -> None:
+def _claim(writers: dict[str, str], outcome: StepOutcome) -> None:
     """Note which keys the step wrote."""
-    keys = set(ended.outcome.context)
-    for event in ended.run.turn_events if ended.run is not None else ():
-        keys.update(key for key in event.actions.state_delta if not key.startswith(TEMP_PREFIX))
-    for key in sorted(keys):
+    step = outcome.step
+    for key in sorted({*outcome.context, *outcome.wrote}):
         other = writers.setdefault(key, step)
         if other != step:
             raise WriteConflictError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from adknb.workflow.data import PipelineData
@@ -9,7 +10,9 @@ from adknb.workflow.middleware import StepReply, StepRequest
 
 
 def request(payload: Any, key: str | None = None, step: str = "research") -> StepRequest:
-    return StepRequest("news", "run-1", 0, step, 1, PipelineData(payload, context={"tone": "neutral"}), key)
+    """A request of the step; its key is `key` with the payload."""
+    key_of = None if key is None else lambda data: f"{key} {json.dumps(data.payload, sort_keys=True)}"
+    return StepRequest("news", "run-1", 0, step, 1, PipelineData(payload, context={"tone": "neutral"}), key_of)
 
 
 class Agent:

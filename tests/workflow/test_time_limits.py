@@ -17,7 +17,7 @@ from adknb.workflow.errors import StepFailedError, StepTimeoutError, WorkflowTim
 from adknb.workflow.retry import RetryPolicy
 from adknb.workflow.step import Step
 from adknb.workflow.workflow import SequentialWorkflow
-from tests.workflow.flows import Time, adds, left_behind, told, workflow
+from tests.workflow.flows import Time, adds, broken, left_behind, told, workflow
 
 pytestmark = pytest.mark.anyio
 
@@ -223,3 +223,19 @@ async def test_an_error_handler_that_answers_nonsense_is_an_error() -> None:
     flow = workflow(Step(name="a", agent=adds("a", ValueError("x"))), error_handler=lambda *arguments: "fallback")
     with pytest.raises(Exception, match="the error handler answered 'fallback' about step 'a'"):
         await flow.execute("in")
+
+
+async def test_an_error_handler_that_raises_ends_the_run_with_its_own_error() -> None:
+    first, second = LookupError("gone"), RuntimeError("no idea")
+
+    def handle(*_: object) -> None:
+        raise second
+
+    flow = workflow(Step(name="a", agent=broken(first), on_error="skip"), error_handler=handle)
+    with pytest.raises(StepFailedError) as caught:
+        await flow.execute("in")
+    assert str(caught.value) == "step 1 (a) failed and its error handler too: RuntimeError: no idea"
+    assert caught.value.__cause__ is second
+    assert second.__cause__ is first
+    assert caught.value.result is not None
+    assert caught.value.result.status == "failed"

@@ -12,6 +12,7 @@ from adknb.models.scripted import ScriptedModel
 from adknb.runtime.callbacks import CallbackContext
 from adknb.workflow.data import PipelineData
 from adknb.workflow.errors import StepFailedError, WriteConflictError
+from adknb.workflow.events import StepEvent
 from adknb.workflow.step import Step
 from adknb.workflow.workflow import SequentialWorkflow
 from tests.workflow.flows import adds, left_behind, workflow
@@ -144,3 +145,45 @@ async def test_their_metadata_is_joined() -> None:
     assert result.metadata.step_name == "a, b"
     assert result.metadata.step_id == second.step_id
     assert result.metadata.previous_steps == (*first.previous_steps, first.step_id)
+
+
+async def test_a_conflict_with_a_step_of_the_checkpoint_is_found_too() -> None:
+    kept = anyio.Event()
+
+    class Kept:
+        def on_event(self, event: StepEvent) -> None:
+            if event.action == "checkpoint":
+                kept.set()
+
+    async def late(data: PipelineData) -> PipelineData:
+        await kept.wait()
+        return data.with_context(tone="loud")
+
+    flow = workflow(
+        Step(name="a", agent=lambda data: data.with_context(tone="calm"), reads="input"),
+        Step(name="b", agent=late, reads="input"),
+        max_parallel=2,
+        checkpoint=True,
+        observers=[Kept()],
+    )
+    for again in (False, True):
+        with pytest.raises(WriteConflictError, match="steps 'a' and 'b' ran together, and both wrote 'tone'"):
+            await (flow.resume_async("run-1") if again else flow.execute("in", run_id="run-1"))
+
+
+async def test_what_a_step_put_out_is_its_own_whatever_is_done_to_it_later() -> None:
+    facts, done = ["bees dance"], anyio.Event()
+
+    async def find(_: str) -> list[str]:
+        done.set()
+        return facts
+
+    async def spoil(_: str) -> str:
+        await done.wait()
+        for _turn in range(20):
+            await anyio.lowlevel.checkpoint()
+        facts.append("bees sing")
+        return "spoilt"
+
+    result = await five([find, spoil], max_parallel=2).execute("in")
+    assert result.output == {"s0": ["bees dance"], "s1": "spoilt"}
