@@ -10,6 +10,7 @@ from textwrap import fill
 from typing import Any, Final, Literal
 
 from adknb.core.errors import AdknbError, near_names
+from adknb.runtime.interrupts import Held
 
 Takes = Literal["nothing", "one", "several"]
 WIDTH: Final = 100
@@ -145,7 +146,8 @@ class Command:
         parser.add_argument("words", nargs="*")
         for option in self.options:
             parser.add_argument(option.name, dest=option.destination, **_AS_ARGPARSE[option.takes])
-        found, rest = parser.parse_known_intermixed_args(words)
+        with Held():  # interrupted, argparse fails as it tidies up, with an error of its own
+            found, rest = parser.parse_known_intermixed_args(words)
         for option in self.options:
             option.check(getattr(found, option.destination), option.name in words, self.invocation)
         self._take_words(found, [*found.words, *rest])

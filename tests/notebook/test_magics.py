@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adknb import BaseAgent
+from adknb.notebook.verbs import VERBS
 from tests.notebook.notebook import Notebook
 
 # undo, history
@@ -160,3 +163,18 @@ def test_in_a_script_results_are_printed_and_returned(notebook: Notebook, capsys
     assert (run is notebook.last, "A says 1" in capsys.readouterr().out) == (True, True)
     table = shell.run_line_magic("adk", "state")
     assert (table["key"].tolist(), "A says 1" in capsys.readouterr().out) == (["a"], True)
+
+
+def test_ctrl_c_while_a_line_is_read(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+
+    def interrupted(self: argparse.ArgumentParser, words: list[str]) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        read.append(words)
+        return original(self, words)
+
+    original = argparse.ArgumentParser.parse_known_intermixed_args
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_known_intermixed_args", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        VERBS["runs"].parse("--traceback")
+    assert read == [["--traceback"]]
