@@ -27,7 +27,7 @@ Kind: TypeAlias = Literal[
 
 SIGNS: Final[dict[Kind, str]] = {
     "completed": "✓", "failed": "✗", "running": "…", "waiting": "‖", "cache": "=", "skipped": "↷", "fallback": "⤷",
-    "continued": "!", "resumed": "▸", "stopped": "■", "note": "·",
+    "continued": "!", "resumed": "↻", "stopped": "■", "note": "·",
 }  # fmt: skip
 _KINDS: Final[dict[str, Kind]] = {
     "completed": "completed", "failed": "failed", "retry": "failed", "cache_hit": "cache", "skipped": "skipped",

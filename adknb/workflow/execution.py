@@ -10,6 +10,7 @@ from adknb.workflow.data import PipelineData
 from adknb.workflow.errors import StepFailedError, WorkflowTimeoutError
 from adknb.workflow.events import StepAction
 from adknb.workflow.keeping import Keeper
+from adknb.workflow.metering import prepare_counting
 from adknb.workflow.outcome import StepOutcome, after
 from adknb.workflow.performing import Performer
 from adknb.workflow.result import WorkflowResult, WorkflowState, WorkflowStatus
@@ -32,6 +33,8 @@ class Execution:
 
     async def to_end(self) -> WorkflowResult:
         """The result. What ends the run is raised, `StepFailedError` and `WorkflowTimeoutError` with the result so far."""
+        if self.run.budget.limit is not None:
+            prepare_counting()
         clock = self.run.policies.clock
         started = clock()
         error: BaseException | None = None

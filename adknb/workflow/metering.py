@@ -133,6 +133,11 @@ def metered(resolve: Callable[[Any], Model]) -> Callable[[Any], Model]:
     return lambda value: MeteredModel(resolve(value))
 
 
+def prepare_counting() -> None:
+    """Load the tokenizer. It may take a second, which is no attempt's and counts against no step's timeout."""
+    default_counter().count("a")
+
+
 def count_prompt(request: LlmRequest) -> int:
     """The tokens of a request, counted offline."""
     return sum(piece.tokens for piece in pieces(request, default_counter()))

@@ -97,7 +97,7 @@ def test_a_refused_call_and_a_resumed_step() -> None:
         ]
     )
     assert [shape(stretch) for stretch in made.stretches] == [
-        ("a", "resumed", "▸ read from its checkpoint", 0, 0),
+        ("a", "resumed", "↻ read from its checkpoint", 0, 0),
         ("b", "waiting", "‖ waits: for room", 1, 5),
         ("b", "failed", "✗ attempt 1 · 2.0 ms · validation: over the budget", 5, 7),
         ("b", "note", "· token budget · the prompt has 90 tokens, 3 are left", 6, 6),

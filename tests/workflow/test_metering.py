@@ -1,15 +1,19 @@
 """Steps that ask a model the same at the same time: made once, but a reply that failed is for its asker alone."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 
 import anyio
 import pytest
 
+from adknb import SequentialWorkflow, Step
 from adknb.core.content import Content
 from adknb.core.requests import LlmRequest, LlmResponse
 from adknb.core.usage import Usage
+from adknb.tokens.counter import BpeCounter
+from adknb.workflow import metering
 from adknb.workflow.budget import TokenBudget
 from adknb.workflow.cache import ResultCache
+from adknb.workflow.events import StepEvent
 from adknb.workflow.metering import Meter, MeteredModel, meter
 
 pytestmark = pytest.mark.anyio
@@ -86,3 +90,23 @@ async def test_what_models_report_is_added_up() -> None:
     meter.reset(before)
     assert own.usage == Usage(200, 40, 60, 10)
     assert own.tokens == own.budget.used == 240 + 1 + 2  # the prompt “in”, the reply “counted”
+
+
+@pytest.mark.parametrize(("limit", "loaded"), [(1_000, True), (None, False)])
+async def test_the_tokenizer_is_loaded_before_a_run_with_a_budget_begins(
+    monkeypatch: pytest.MonkeyPatch, limit: int | None, loaded: bool
+) -> None:
+    counter = BpeCounter()
+    monkeypatch.setattr(metering, "default_counter", lambda: counter)
+    seen: list[bool] = []
+    watching = Watching(lambda event: seen.append(counter._encoding is not None))
+    workflow = SequentialWorkflow(
+        [Step(name="a", agent=str.upper)], "w", token_budget=limit, timeout=60, observers=[watching]
+    )
+    await workflow.execute("hi")
+    assert (seen[0], seen[-1]) == (loaded, loaded)
+
+
+class Watching:
+    def __init__(self, on_event: Callable[[StepEvent], None]) -> None:
+        self.on_event = on_event
