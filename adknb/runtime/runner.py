@@ -346,8 +346,8 @@ class Runner:
     ) -> Run:
         found = await self._session_to_answer(session, user_id)
         answers = [answer_of(find_call(found.history, call), said, self.rules) for call, said in responses]
-        place = session if isinstance(session, str) else found
-        return await self.run_async(answers, session=place, user_id=user_id, config=config, pause=pause)
+        # in the session as it was read, so that `_begin` does not try again what somebody else has answered meanwhile
+        return await self.run_async(answers, session=found, user_id=user_id, config=config, pause=pause)
 
     async def _session_to_answer(self, session: Session | str | None, user_id: str) -> Session:
         if session is None:

@@ -13,11 +13,14 @@ from adknb import (
     EventActions,
     LlmAgent,
     LlmRequest,
+    LongRunningFunctionTool,
+    Part,
     Runner,
     SequentialAgent,
     Session,
     StaleSessionError,
 )
+from adknb.core.content import FunctionCall
 from adknb.models.scripted import ScriptedModel
 from adknb.sessions.database import DatabaseSessionService
 from tests.sessions.conftest import Opener
@@ -193,3 +196,43 @@ async def test_tasks_may_append_to_one_session_object_at_once(opened: Opener) ->
     assert [event.text for event in session.events] == expected
     assert [event.text for event in (await read(opened())).events] == expected
     assert (service.conflicts, session.state) == (0, {"said": "4b"})
+
+
+async def test_a_call_that_another_process_answers_at_that_moment_is_not_answered_twice(opened: Opener) -> None:
+    """An answer runs the later steps again, so it is not simply tried once more, as another message is."""
+
+    def ask() -> dict[str, str]:
+        """Ask a person."""
+        return {"status": "pending"}
+
+    call = Part(function_call=FunctionCall("ask", {}, "call-1"))
+    agent = LlmAgent(name="A", tools=[LongRunningFunctionTool(ask)])
+    runners = [
+        Runner(
+            agent,
+            model=ScriptedModel({"A": [[call], "so be it"]}),
+            session_service=opened(),
+            app_name="a",
+            resumable=True,
+        )
+        for _ in range(2)
+    ]
+    waiting = await runners[0].run_async("hi", session="s", user_id="u")
+    assert waiting.status == "waiting"
+    service = runners[1]._engine.sessions
+    get = service.get_session
+
+    async def get_and_be_overtaken(**names: str) -> Session | None:
+        session = await get(**names)
+        if runners[0].last_run is waiting:
+            await runners[0].answer_async(None, "yes", session="s", user_id="u")
+        return session
+
+    service.get_session = get_and_be_overtaken  # type: ignore[method-assign]
+    with pytest.raises(StaleSessionError, match="was written to by"):
+        await runners[1].answer_async(None, "no", session="s", user_id="u")
+    stored = await read(opened())
+    answers = [
+        answer.response for event in stored.events if event.author == "user" for answer in event.function_responses
+    ]
+    assert answers == [{"result": "yes"}]
