@@ -155,6 +155,9 @@ class Recorder(BasePlugin):
         taken = to_event(event)
         self.known[taken.id] = taken
         if event.actions.compaction:
+            self.note(
+                "google-adk summed the conversation up; a session in a database keeps its events and not the summary"
+            )
             return taken
         running = [step for step in self._run.step_runs if step.status == "running"]
         step = self._latest(taken.author) or (running[-1] if running else None)

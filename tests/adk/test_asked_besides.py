@@ -63,7 +63,10 @@ async def test_summaries_are_what_later_turns_are_sent() -> None:
     assert [[len(step.requests) for step in run.step_runs] for run in runs] == [[1], [1], [1]]
     assert [[len(step.events) for step in run.step_runs] for run in runs] == [[1], [1], [1]]
     assert [[event.author for event in run.turn_events] for run in runs] == [["user", "A", "user"]] * 3
-    assert runs[0].notes == ["google-adk asked the model of A for a summary, too: no step shows that"]
+    assert runs[0].notes == [
+        "google-adk asked the model of A for a summary, too: no step shows that",
+        "google-adk summed the conversation up; a session in a database keeps its events and not the summary",
+    ]
     assert runs[0].output == "one"
 
 
