@@ -85,8 +85,10 @@ def find_record(
     found = [record for record in records if pipeline in (None, record.pipeline)]
     if run is not None:
         named = [record for record in found if record.run.id.startswith(run)]
-        if len(named) == 1:
-            return named[0]
+        if (
+            len({record.run.id for record in named}) == 1
+        ):  # several of them: a session that was imported under other names
+            return named[-1]
         known = [record.run.id for record in named or found]
         if named:
             raise RunStateError(f"several runs begin with {run!r}: {', '.join(known)}. Write more of the id.")

@@ -253,6 +253,9 @@ def test_a_session_goes_through_a_file(kept: Notebook, folder: Path) -> None:
     kept.run("%adk continue")
     kept.run("%adk sessions copy --import chat.json")
     assert set(kept.run("%adk sessions").value["session"]) == {"chat", "copy"}
+    kept.run(f"%adk rewind B --run {turns[1].id}")  # of two runs of this id, that of the last import
+    assert kept.last.session.id == "copy"
+    kept.run("%adk undo")
     kept.run("%adk undo")
     assert list(kept.run("%adk sessions").value["session"]) == ["chat"]
     kept.run("%adk use --db memory")
