@@ -106,7 +106,7 @@ class SessionsBench(AnsweringBench):
         try:
             with self.change(f"session {identity.id} imported", imported=(identity, len(session.events))):
                 self._pick_up(self._home, identity.id, kept)
-        except BaseException:
+        except Exception:  # Ctrl-C waits for the change, and comes after it
             with self.busy():
                 self._home.leave_out(identity)
             raise

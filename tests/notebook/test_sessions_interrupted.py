@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 
-from adknb import ScriptedModel
+from adknb import Content, Event, ScriptedModel, Session
 from adknb.notebook.bench import Bench
 from adknb.notebook.pipelines import AgentOptions
 from adknb.notebook.records import TurnRequest
@@ -79,6 +79,9 @@ CHANGES: dict[str, Callable[[Bench], object]] = {
     "a turn is run again": lambda bench: bench.run("p", TurnRequest("hi again", session="chat", turn=1)),
     "it is rewound": lambda bench: bench.rewind("B"),
     "a run is undone": lambda bench: bench.undo(),
+    "a session is imported": lambda bench: bench.take_in(
+        Session("elsewhere", events=[Event("user", Content.user("hi"))], history=[])
+    ),
 }
 
 
@@ -91,6 +94,7 @@ CHANGES: dict[str, Callable[[Bench], object]] = {
         *(("it is rewound", "write", number) for number in range(1, 4)),
         *(("a run is undone", "write", number) for number in range(1, 6)),
         *(("a run is undone", "read", number) for number in range(1, 5)),
+        *(("a session is imported", "write", number) for number in range(1, 4)),
     ],
 )
 def test_bench_and_database_agree_after_ctrl_c(
