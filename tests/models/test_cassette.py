@@ -252,7 +252,7 @@ def test_a_line_in_the_middle_that_is_none_is_an_error_with_its_number(tmp_path:
         ((b'"text": "yes"', b'"tezt": "yes"'), "ValueError: a part has no field 'tezt'"),
         ((b'{"content": {"parts": [{"text": "yes"}], "role": "model"}}', b'{"contend": {}}'), "TypeError: LlmResponse.__init__() got an unexpected keyword argument 'contend'"),
         ((b'{"content": {"parts": [{"text": "yes"}], "role": "model"}}', b'{"usage": 7}'), "TypeError: adknb.core.usage.Usage() argument after ** must be a mapping, not int"),
-        ((b'"parts": [{"text": "yes"}]', b'"parts": [7]'), "TypeError: 'int' object is not iterable"),
+        ((b'"parts": [{"text": "yes"}]', b'"parts": [7]'), "TypeError: object of type 'int' has no len()"),
     ],
 )  # fmt: skip
 def test_a_reply_that_cannot_be_read_is_an_error_with_its_line(
