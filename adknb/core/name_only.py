@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
-from adknb.core.specs import BaseAgent
+from adknb.core.specs import BaseAgent, IncludeContents
 from adknb.core.tools import FunctionTool
+
+_PLAIN: Final = frozenset({str, bool, int, type(None), IncludeContents})
 
 
 class NameOnly:
@@ -22,16 +24,15 @@ def names_only(agent: BaseAgent) -> Iterator[tuple[str, NameOnly]]:
     """The agent's fields that hold such a thing, with what they hold; `agent` for the agent itself. Not those below it."""
     if isinstance(agent, NameOnly):
         yield "agent", agent
-    for field in type(agent).model_fields:
-        if field != "sub_agents":
-            yield from ((field, found) for found in _in(getattr(agent, field)))
+    for field, value in vars(agent).items():
+        if value.__class__ in _PLAIN or (value.__class__ is tuple and not value) or field == "sub_agents":
+            continue
+        for found in _in(value):
+            yield field, found
 
 
 def _in(value: Any) -> Iterator[NameOnly]:
-    if isinstance(value, FunctionTool):
-        value = value.func
-    if isinstance(value, NameOnly):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _in(each)
+    for each in value if isinstance(value, (list, tuple)) else (value,):
+        held = each.func if isinstance(each, FunctionTool) else each
+        if isinstance(held, NameOnly):
+            yield held
