@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from typing import Any
 
 from google.adk.agents import BaseAgent as GoogleAgent
@@ -23,6 +23,7 @@ from adknb.core.state import TEMP_PREFIX
 from adknb.runtime.context import Invocation
 from adknb.runtime.interrupts import users_items
 from adknb.runtime.tree import LlmNode, Node
+from adknb.workflow.metering import MeteredCall, meter
 
 
 def goes_through(node: Node) -> bool:
@@ -122,14 +123,18 @@ class Recorder(BasePlugin):
                 if own is not None
                 else self._answered(node, record, stream)
             )
-            async with aclosing(answers) as replies:
-                async for reply in replies:
-                    if own is not None:  # some models complete the contents themselves
-                        again = sent_request(node, request.model or name, request, seen, self.known)
-                        sent.contents, sent.sources = again.contents, again.sources
-                        record.reply = to_response(reply)
-                    record.ms = (invocation.clock() - started) * 1000
-                    yield reply
+            attempt = meter.get(None) if own is not None else None  # adknb's models are metered already
+            with MeteredCall(attempt, sent) if attempt is not None else nullcontext() as call:
+                async with aclosing(answers) as replies:
+                    async for reply in replies:
+                        if own is not None:  # some models complete the contents themselves
+                            again = sent_request(node, request.model or name, request, seen, self.known)
+                            sent.contents, sent.sources = again.contents, again.sources
+                            record.reply = to_response(reply)
+                            if call is not None:
+                                call.heard(record.reply)
+                        record.ms = (invocation.clock() - started) * 1000
+                        yield reply
 
         return ask
 

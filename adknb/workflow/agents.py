@@ -104,7 +104,6 @@ class StepAgent:
             handed.reset(before)
             for turn in session.chain[seen:]:
                 turn.run.since = 0
-                attempt.add_unmetered(turn.run)
                 runs.append(turn.run)
         if raised is not None:  # outside of the except, so that it keeps its own cause
             raise raised

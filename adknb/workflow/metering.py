@@ -6,11 +6,11 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from adknb.core.protocols import Model
 from adknb.core.requests import LlmRequest, LlmResponse
-from adknb.core.run import Run
 from adknb.core.usage import Usage
 from adknb.models.request_key import model_identity
 from adknb.tokens.channels import part_text, pieces
@@ -49,27 +49,50 @@ class Meter:
         )
         return _total(usage)
 
-    def add_unmetered(self, run: Run) -> None:
-        """Count what the run reports of calls that no `MeteredModel` made: google-adk asks its own models itself."""
-        if self.calls:
-            return
-        for step in run.step_runs:
-            for request in step.requests:
-                if request.usage is not None:
-                    self.tokens += self.reported(request.usage)
-                    self.budget.add(_total(request.usage))
-
 
 meter: ContextVar[Meter] = ContextVar("adknb_meter")
 """The meter of the attempt that this code is part of."""
 
 
-class MeteredModel:
-    """`model`, asked within the budget of the attempt that is under way.
+class MeteredCall:
+    """The block is a call of a model by an attempt: its counted prompt is reserved before it, what it used is counted after it.
 
-    Raises `BudgetExceededError` instead of asking when the counted prompt is more than what remains. A call that fails
-    costs nothing; one that is cancelled costs its prompt.
+    A call that fails costs nothing; one that is cancelled costs its prompt. Raises `BudgetExceededError` instead of entering
+    the block when the prompt is more than what remains.
     """
+
+    def __init__(self, own: Meter, request: LlmRequest) -> None:
+        self._own = own
+        self._request = request
+        self._limited = own.budget.limit is not None
+        self._prompt = count_prompt(request) if self._limited else 0
+        self._usage: Usage | None = None
+        self._said = 0
+
+    def __enter__(self) -> Self:
+        self._own.calls += 1
+        self._reservation = self._own.budget.reserve(self._prompt)
+        return self
+
+    def heard(self, reply: LlmResponse) -> None:
+        self._usage = reply.usage or self._usage
+        self._said += count_reply(reply) if self._usage is None and not reply.partial else 0
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if isinstance(error, Exception):
+            used = 0
+        elif self._usage is not None:
+            used = self._own.reported(self._usage)
+        elif error is not None:
+            used = self._prompt
+        else:
+            used = (self._prompt if self._limited else count_prompt(self._request)) + self._said
+        self._own.tokens += used
+        self._reservation.settle(used)
+
+
+class MeteredModel:
+    """`model`, asked within the budget of the attempt that is under way, as a `MeteredCall`."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -78,7 +101,6 @@ class MeteredModel:
 
     async def generate_content_async(self, request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse]:
         own = meter.get()
-        own.calls += 1
         if own.cache is not None:
             yield await self._kept(request, own, own.cache)
             return
@@ -104,28 +126,16 @@ class MeteredModel:
         data = await cache.get_or_execute(reply_key(own.step, request, self.identity), ask, keep=is_good)
         if own_answers:
             return own_answers[0]
+        own.calls += 1
         own.hits += 1
         return reply_of(data)
 
     async def _asked(self, request: LlmRequest, own: Meter, stream: bool) -> AsyncGenerator[LlmResponse]:
-        limited = own.budget.limit is not None
-        prompt = count_prompt(request) if limited else 0
-        reservation = own.budget.reserve(prompt)
-        usage: Usage | None = None
-        said, used = 0, prompt
-        try:
+        with MeteredCall(own, request) as call:
             async with aclosing(self.model.generate_content_async(request, stream=stream)) as replies:
                 async for reply in replies:
-                    usage = reply.usage or usage
-                    said += count_reply(reply) if usage is None and not reply.partial else 0
+                    call.heard(reply)
                     yield reply
-            used = own.reported(usage) if usage is not None else (prompt if limited else count_prompt(request)) + said
-        except Exception:
-            used = 0
-            raise
-        finally:
-            own.tokens += used
-            reservation.settle(used)
 
 
 def metered(resolve: Callable[[Any], Model]) -> Callable[[Any], Model]:

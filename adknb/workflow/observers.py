@@ -20,8 +20,8 @@ class Observer(Protocol):
     """Is told of every event of a workflow run, in order, while the run waits: be quick.
 
     A class with some of `on_step_start(step, input)`, `on_step_complete(step, result, latency)` and
-    `on_step_error(step, error, attempt)` is an observer too. Input and result are payloads, `latency` is in seconds, and
-    `error` is a `PipelineError`.
+    `on_step_error(step, error, attempt)` is an observer too. Input and result are payloads, the result also one from a cache;
+    `latency` is in seconds, and `error` is a `PipelineError`.
     """
 
     def on_event(self, event: StepEvent) -> None: ...
@@ -125,7 +125,7 @@ def _tell(observer: Any, event: StepEvent) -> None:
     payload = None if event.data is None else event.data.payload
     if event.action == "started" and hasattr(observer, "on_step_start"):
         observer.on_step_start(event.step_name, payload)
-    elif event.action == "completed" and hasattr(observer, "on_step_complete"):
+    elif event.action in ("completed", "cache_hit") and hasattr(observer, "on_step_complete"):
         observer.on_step_complete(event.step_name, payload, event.latency_ms / 1000)
     elif event.action in ("retry", "failed") and hasattr(observer, "on_step_error"):
         observer.on_step_error(event.step_name, event.error, event.attempt)

@@ -195,3 +195,11 @@ def test_what_ends_the_program_is_no_observer_s_fault(kind: type[BaseException])
 
     with pytest.raises(kind):
         Observers([Ends()]).notify(event("started"))
+
+
+def test_a_result_from_a_cache_completes_the_step_too() -> None:
+    observer = OfTheSeed()
+    watching = Observers([observer])
+    watching.notify(event("started", data=PipelineData("a topic")))
+    watching.notify(event("cache_hit", data=PipelineData("kept"), latency_ms=2.0))
+    assert observer.seen == [("start", "research", "a topic"), ("complete", "research", "kept", 0.002)]
