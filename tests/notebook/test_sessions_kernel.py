@@ -118,7 +118,7 @@ def test_two_kernels_on_one_session(two: tuple[Kernel, Kernel], kernel: Kernel, 
     other.run("%%pipeline p --session chat\ntwo", "c1")
     assert other.text("print([r.message.text for r in adknb.bench.runs])") == "['one', 'two']\n"
     messages = kernel.run("%%pipeline p --session chat\nthree", "c2")
-    assert "StaleSessionError: session 'chat' was written to by process" in shown(messages)
+    assert "StaleSessionError\n  session 'chat' was written to by process" in shown(messages)
     processes = [each.text("import os; print(os.getpid())").strip() for each in (kernel, other)]
     assert all(f"process {process} on" in shown(messages) for process in processes)
     assert kernel.text("print([r.message.text for r in adknb.bench.runs])") == "['one', 'two']\n"
