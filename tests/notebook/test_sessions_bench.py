@@ -11,11 +11,8 @@ import pytest
 
 from adknb import (
     MissingKeyError,
-    Run,
-    Runner,
     RunStateError,
     ScriptedModel,
-    Session,
     SessionStoreError,
     StaleSessionError,
 )
@@ -385,48 +382,3 @@ def test_a_session_that_cannot_be_taken_in_is_not_kept(first: Bench, url: str, m
     assert [each.identity.id for each in first.kept_sessions()] == ["taken"]
     first.undo()
     assert first.kept_sessions() == []
-
-
-def test_what_another_kernel_changes_meanwhile_is_not_lost(
-    first: Bench, kernel: Kernel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    second = kernel()
-    said = "another kernel has changed the bench of notebook 'n' since"
-
-    def overtake(name: str) -> None:
-        second.put_agent("p", name, f"{name} reads {{c}}.", AgentOptions(key=name.lower()))
-
-    def change_and_be_overtaken() -> None:
-        with first.change("all gone"):
-            overtake("D")  # as while a comparison is made
-            first.pipelines = {}
-
-    with pytest.raises(StaleSessionError, match=said):
-        change_and_be_overtaken()
-    assert [agent.name for agent in first.pipeline("p").agents] == ["A", "B", "C", "D"]
-    create = DatabaseSessionService.create_session
-
-    async def create_and_be_overtaken(service: DatabaseSessionService, **names: Any) -> Session:
-        session = await create(service, **names)
-        if "E" not in [agent.name for agent in second.pipeline("p").agents]:
-            overtake("E")
-        return session
-
-    monkeypatch.setattr(DatabaseSessionService, "create_session", create_and_be_overtaken)
-    with pytest.raises(StaleSessionError, match=said):
-        turn(first, "hi")
-    assert [agent.name for agent in first.pipeline("p").agents] == ["A", "B", "C", "D", "E"]
-    run = turn(first, "hi")
-    work = Runner.rewind
-
-    def rewind_and_be_overtaken(runner: Runner, run: Run, name: str) -> Run:
-        second.open(second.home.url, "n")
-        overtake("F")
-        return work(runner, run, name)
-
-    monkeypatch.setattr(Runner, "rewind", rewind_and_be_overtaken)
-    with pytest.raises(StaleSessionError, match=said):
-        first.rewind("B")
-    assert [agent.name for agent in first.pipeline("p").agents] == ["A", "B", "C", "D", "E", "F"]
-    assert [run.id for run in first.runs] == [run.id, first.sessions["chat"].turns[0].id]
-    assert kernel().last_change == first.last_change == "p: F added"
