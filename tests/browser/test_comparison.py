@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 import pytest
 
-from tests.browser.checks import OUTPUTS, acted, coloured_without_words, low_contrast, sideways, texts
+from tests.browser.checks import acted, coloured_without_words, low_contrast, sideways
 from tests.browser.conftest import NARROW, WIDE, Opener
+from tests.browser.kept import check_kept
 from tests.browser.opened import WatchedPage
 from tests.browser.server import Server
 from tests.browser.test_ticket import PICTURE_WIDTH
@@ -89,21 +89,7 @@ def test_a_narrow_window(open_notebook: Opener) -> None:
 
 
 def test_a_saved_notebook_keeps_the_charts_trusted_or_not(open_notebook: Opener, server: Server) -> None:
-    notebook = open_notebook("kept.ipynb", CELLS)
-    notebook.run_all()
-    shown = texts(notebook.page)
-    notebook.command("docmanager:save")
-    server.shut_kernels_down()
-    saved = json.loads((server.folder / "kept.ipynb").read_text(encoding="utf-8"))
-    saved["metadata"]["changed"] = True  # so that it is not what the server signed
-    (server.folder / "foreign.ipynb").write_text(json.dumps(saved), encoding="utf-8")
-    for name, is_trusted in (("kept.ipynb", True), ("foreign.ipynb", False)):
-        again = open_notebook(name, kernel=False)
-        assert (again.page.locator(".jp-mod-trusted").count() > 0) is is_trusted
-        assert texts(again.page) == shown
-        assert acted(again.page, styled=is_trusted) == []
-        assert again.page.locator(f"{OUTPUTS} img").count() == 2
-        assert again.noise == []
+    check_kept(open_notebook, server, CELLS, pictures=2)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tests.browser.checks import OUTPUTS, acted, coloured_without_words, inaccessible, sideways, texts
+from tests.browser.checks import OUTPUTS, acted, coloured_without_words, inaccessible, sideways
 from tests.browser.conftest import NARROW, Opener
+from tests.browser.kept import check_kept
 from tests.browser.server import Server
 from tests.browser.test_comparison import BLACK, OPEN, PAPER, WHITE
 from tests.browser.test_ticket import PICTURE_WIDTH
@@ -110,18 +110,4 @@ def test_a_narrow_window(open_notebook: Opener) -> None:
 
 
 def test_a_saved_notebook_keeps_it_trusted_or_not(open_notebook: Opener, server: Server) -> None:
-    notebook = open_notebook("kept.ipynb", CELLS)
-    notebook.run_all()
-    shown = texts(notebook.page)
-    notebook.command("docmanager:save")
-    server.shut_kernels_down()
-    saved = json.loads((server.folder / "kept.ipynb").read_text(encoding="utf-8"))
-    saved["metadata"]["changed"] = True  # so that it is not what the server signed
-    (server.folder / "foreign.ipynb").write_text(json.dumps(saved), encoding="utf-8")
-    for name, is_trusted in (("kept.ipynb", True), ("foreign.ipynb", False)):
-        again = open_notebook(name, kernel=False)
-        assert (again.page.locator(".jp-mod-trusted").count() > 0) is is_trusted
-        assert texts(again.page) == shown
-        assert acted(again.page, styled=is_trusted) == []
-        assert again.page.locator(f"{OUTPUTS} img").count() == 2
-        assert again.noise == []
+    check_kept(open_notebook, server, CELLS, pictures=2)

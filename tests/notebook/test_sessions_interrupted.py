@@ -5,33 +5,17 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from sqlalchemy import Connection
 
-from adknb import Content, Event, ScriptedModel, Session
+from adknb import Content, Event, Session
 from adknb.notebook.bench import Bench
 from adknb.notebook.pipelines import AgentOptions
 from adknb.notebook.records import TurnRequest
 from adknb.sessions.database.connection import Database
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[[], Bench]]:
-    made: list[Bench] = []
-
-    def start() -> Bench:
-        bench = Bench({"model": ScriptedModel(lambda request: f"{request.agent} says {request.ordinal + 1}")})
-        made.append(bench)
-        bench.open(f"sqlite:///{tmp_path / 'tickets.db'}", "n")
-        return bench
-
-    yield start
-    for bench in made:
-        bench.open("memory")
 
 
 @pytest.fixture

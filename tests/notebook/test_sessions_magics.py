@@ -96,7 +96,11 @@ def test_a_bench_survives_the_file_that_was_deleted(kept: Notebook, folder: Path
 
 @pytest.mark.parametrize(
     ("variable", "environment", "name"),
-    [(None, None, "default"), (None, "/work/t.ipynb", "t.ipynb"), ("/v/s.ipynb", "/work/t.ipynb", "s.ipynb")],
+    [
+        (None, None, "default"),
+        (None, "/home/ann/t.ipynb", "t.ipynb"),
+        ("/home/ann/s.ipynb", "/home/ann/t.ipynb", "s.ipynb"),
+    ],
 )
 def test_the_notebook_is_known_by_what_the_front_end_tells(
     notebook: Notebook, monkeypatch: pytest.MonkeyPatch, variable: str | None, environment: str | None, name: str

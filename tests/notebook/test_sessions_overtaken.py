@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from adknb import Run, Runner, ScriptedModel, Session, StaleSessionError
+from adknb import Run, Runner, Session, StaleSessionError
 from adknb.notebook.bench import Bench
 from adknb.notebook.pipelines import AgentOptions
 from adknb.notebook.records import TurnRequest
 from adknb.sessions.database import DatabaseSessionService
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[[], Bench]]:
-    made: list[Bench] = []
-
-    def start() -> Bench:
-        bench = Bench({"model": ScriptedModel(lambda request: f"{request.agent} says {request.ordinal + 1}")})
-        made.append(bench)
-        bench.open(f"sqlite:///{tmp_path / 'tickets.db'}", "n")
-        return bench
-
-    yield start
-    for bench in made:
-        bench.open("memory")
 
 
 def test_what_another_kernel_changes_meanwhile_is_not_lost(

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adknb.core.events import Event
-from adknb.core.protocols import Note
 from adknb.core.requests import Request
 from adknb.core.run import JournalEntry, Run, Session, StepRun, Turn
 from adknb.core.state import TEMP_PREFIX
@@ -71,9 +70,6 @@ class DocumentStore(InMemorySessionService):
         if self._copies:
             self.deaths.append(self.disk.copy())
         return event
-
-    async def append_events(self, session: Session, events: Sequence[Event], notes: Sequence[Note] = ()) -> None:
-        raise NotImplementedError
 
     async def save(self, session: Session) -> None:
         for run in session.turns:

@@ -12,10 +12,10 @@ from adknb.workflow.workflow import SequentialWorkflow
 
 
 class Time:
-    """A clock that only sleeping moves."""
+    """A clock that only sleeping moves; `slept` are the waits, in seconds."""
 
-    def __init__(self) -> None:
-        self.now = 0.0
+    def __init__(self, now: float = 0.0) -> None:
+        self.now = now
         self.slept: list[float] = []
 
     def __call__(self) -> float:

@@ -11,27 +11,15 @@ import pytest
 from adknb.core.errors import SpecError
 from adknb.workflow.middleware import chain
 from adknb.workflow.rate_limit import RateLimitMiddleware
+from tests.workflow.flows import Time
 from tests.workflow.requests import Agent, request
 
 pytestmark = pytest.mark.anyio
 
 
-class Time:
-    def __init__(self) -> None:
-        self.now = 100.0
-        self.slept: list[float] = []
-
-    def clock(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
-
-
 async def test_calls_that_come_too_soon_wait_for_their_turn() -> None:
-    time, agent = Time(), Agent()
-    limit = RateLimitMiddleware(30, per=60.0, clock=time.clock, sleep=time.sleep)
+    time, agent = Time(100.0), Agent()
+    limit = RateLimitMiddleware(30, per=60.0, clock=time, sleep=time.sleep)
     handler = chain([limit], agent)
     for pause in (0.0, 0.0, 1.5, 5.0, 0.0):
         time.now += pause
@@ -41,8 +29,8 @@ async def test_calls_that_come_too_soon_wait_for_their_turn() -> None:
 
 
 def test_a_burst_comes_first() -> None:
-    time = Time()
-    limit = RateLimitMiddleware(60, per=60.0, burst=3, clock=time.clock)
+    time = Time(100.0)
+    limit = RateLimitMiddleware(60, per=60.0, burst=3, clock=time)
     assert [limit.turn() for _ in range(5)] == [0.0, 0.0, 0.0, 1.0, 2.0]
     time.now += 4.0
     assert [limit.turn() for _ in range(3)] == [0.0, 0.0, 1.0]
@@ -52,9 +40,9 @@ def test_a_burst_comes_first() -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_no_time_has_more_calls_than_the_rate_and_a_burst(seed: int) -> None:
-    random_, time = random.Random(seed), Time()
+    random_, time = random.Random(seed), Time(100.0)
     rate, burst = random_.randint(1, 20), random_.randint(1, 5)
-    limit = RateLimitMiddleware(rate, per=10.0, burst=burst, clock=time.clock)
+    limit = RateLimitMiddleware(rate, per=10.0, burst=burst, clock=time)
     made = []
     for _ in range(300):
         time.now += random_.choice([0.0, 0.0, 0.1, 1.0])

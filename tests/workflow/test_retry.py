@@ -11,25 +11,11 @@ from adknb.core.errors import ModelError, SpecError
 from adknb.workflow.actions import ErrorAction
 from adknb.workflow.classifier import ClassificationRule, ErrorCategory, ErrorClassifier, ErrorSeverity
 from adknb.workflow.retry import ExponentialBackoff, RetryAttempt, RetryPolicy
+from tests.workflow.flows import Time
 
 pytestmark = pytest.mark.anyio
 
 EVEN = ExponentialBackoff(1.0, 10.0, jitter=0)
-
-
-class Time:
-    """A clock that moves only while somebody sleeps; `slept` are the waits."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.slept: list[float] = []
-
-    def clock(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
 
 
 class Failing:
@@ -55,7 +41,7 @@ def busy(retry_after: float | None = None) -> ModelError:
 @pytest.mark.parametrize(("failures", "slept"), [(0, []), (1, [1.0]), (2, [1.0, 2.0]), (4, [1.0, 2.0, 4.0, 8.0])])
 async def test_tried_until_it_answers(failures: int, slept: list[float]) -> None:
     time, call = Time(), Failing(*[busy() for _ in range(failures)])
-    assert await RetryPolicy(5, EVEN).run(call, sleep=time.sleep, clock=time.clock) == "answered"
+    assert await RetryPolicy(5, EVEN).run(call, sleep=time.sleep, clock=time) == "answered"
     assert (call.calls, time.slept) == (failures + 1, slept)
 
 
@@ -64,7 +50,7 @@ async def test_max_attempts_are_attempts_in_all(attempts: int) -> None:
     time, call = Time(), Failing(*[busy() for _ in range(20)])
     last = call.errors[attempts - 1]
     with pytest.raises(ModelError) as caught:
-        await RetryPolicy(attempts, EVEN).run(call, sleep=time.sleep, clock=time.clock)
+        await RetryPolicy(attempts, EVEN).run(call, sleep=time.sleep, clock=time)
     assert caught.value is last
     assert (call.calls, len(time.slept)) == (attempts, attempts - 1)
 
@@ -76,7 +62,7 @@ async def test_who_watches_is_told_before_each_wait() -> None:
         Failing(first, second),
         on_retry=lambda attempt: told.append((attempt, time.now)),
         sleep=time.sleep,
-        clock=time.clock,
+        clock=time,
     )
     assert told == [(RetryAttempt(1, first, 1.0), 0.0), (RetryAttempt(2, second, 3.5), 1.0)]
 
@@ -102,7 +88,7 @@ async def test_which_errors_are_tried_again(
     time, call = Time(), Failing(error)
     policy = RetryPolicy(3, EVEN, retry_on=retry_on)
     try:
-        await policy.run(call, sleep=time.sleep, clock=time.clock)
+        await policy.run(call, sleep=time.sleep, clock=time)
     except type(error):
         assert calls == 1
     assert call.calls == calls
@@ -113,9 +99,9 @@ async def test_the_classifier_that_is_given_decides() -> None:
     rule = ClassificationRule(ErrorCategory.TOOL, ErrorSeverity.LOW, ErrorAction.RETRY, types=(KeyError,))
     classifier, time, call = ErrorClassifier([rule]), Time(), Failing(KeyError("source"))
     policy = RetryPolicy(2, EVEN)
-    assert await policy.run(call, classifier=classifier, sleep=time.sleep, clock=time.clock) == "answered"
+    assert await policy.run(call, classifier=classifier, sleep=time.sleep, clock=time) == "answered"
     with pytest.raises(ModelError):
-        await policy.run(Failing(busy()), classifier=classifier, sleep=time.sleep, clock=time.clock)
+        await policy.run(Failing(busy()), classifier=classifier, sleep=time.sleep, clock=time)
     assert time.slept == [1.0]
 
 
@@ -124,21 +110,21 @@ async def test_the_classifier_that_is_given_decides() -> None:
 )
 async def test_a_server_gets_the_wait_that_it_asks_for(asked: float | None, slept: list[float]) -> None:
     time, call = Time(), Failing(busy(asked))
-    await RetryPolicy(2, EVEN).run(call, sleep=time.sleep, clock=time.clock)
+    await RetryPolicy(2, EVEN).run(call, sleep=time.sleep, clock=time)
     assert time.slept == slept
 
 
 async def test_a_server_that_asks_for_too_long_a_wait_is_not_asked_again() -> None:
     time, call = Time(), Failing(busy(120.5))
     with pytest.raises(ModelError):
-        await RetryPolicy(5, EVEN).run(call, sleep=time.sleep, clock=time.clock)
+        await RetryPolicy(5, EVEN).run(call, sleep=time.sleep, clock=time)
     assert (call.calls, time.slept) == (1, [])
 
 
 async def test_own_waits_may_be_as_long_as_one_likes() -> None:
     time, call = Time(), Failing(*[busy(1.0) for _ in range(9)])
     with pytest.raises(ModelError):
-        await RetryPolicy(4, ExponentialBackoff(100.0, 300.0, jitter=0)).run(call, sleep=time.sleep, clock=time.clock)
+        await RetryPolicy(4, ExponentialBackoff(100.0, 300.0, jitter=0)).run(call, sleep=time.sleep, clock=time)
     assert time.slept == [100.0, 200.0, 300.0]
 
 
@@ -149,7 +135,7 @@ async def test_own_waits_may_be_as_long_as_one_likes() -> None:
 async def test_no_attempt_begins_at_the_deadline_or_later(deadline: float, calls: int, slept: list[float]) -> None:
     time, call = Time(), Failing(*[busy() for _ in range(9)])
     with pytest.raises(ModelError):
-        await RetryPolicy(4, EVEN).run(call, deadline=deadline, sleep=time.sleep, clock=time.clock)
+        await RetryPolicy(4, EVEN).run(call, deadline=deadline, sleep=time.sleep, clock=time)
     assert (call.calls, time.slept) == (calls, slept)
 
 
@@ -161,7 +147,7 @@ async def test_the_time_of_the_calls_counts_towards_the_deadline() -> None:
         raise busy()
 
     with pytest.raises(ModelError):
-        await RetryPolicy(9, EVEN).run(slow, deadline=10.0, sleep=time.sleep, clock=time.clock)
+        await RetryPolicy(9, EVEN).run(slow, deadline=10.0, sleep=time.sleep, clock=time)
     assert time.slept == [1.0]
 
 
@@ -170,7 +156,7 @@ async def test_what_is_no_error_of_the_call_is_never_tried_again(error: BaseExce
     time, call = Time(), Failing(error)
     policy = RetryPolicy(3, EVEN, retry_on=lambda error: True)
     with pytest.raises(type(error)):
-        await policy.run(call, sleep=time.sleep, clock=time.clock)
+        await policy.run(call, sleep=time.sleep, clock=time)
     assert (call.calls, time.slept) == (1, [])
     assert policy.is_retriable(error) is False
 
@@ -192,7 +178,7 @@ async def test_after_a_cancellation_nothing_is_tried_again_whatever_the_call_mad
         calls += 1
         return await swallowed(anyio.sleep_forever)
 
-    task = asyncio.create_task(RetryPolicy(5, EVEN).run(call, sleep=time.sleep, clock=time.clock))
+    task = asyncio.create_task(RetryPolicy(5, EVEN).run(call, sleep=time.sleep, clock=time))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(ConnectionError):
@@ -206,7 +192,7 @@ async def test_a_cancellation_from_before_that_was_taken_back_does_not_count() -
     async def absorbs() -> str:
         with pytest.raises(asyncio.CancelledError):
             await anyio.sleep_forever()
-        return await RetryPolicy(2, EVEN).run(call, sleep=time.sleep, clock=time.clock)
+        return await RetryPolicy(2, EVEN).run(call, sleep=time.sleep, clock=time)
 
     task = asyncio.create_task(absorbs())
     await asyncio.sleep(0)
@@ -226,7 +212,7 @@ async def test_a_wait_ends_when_it_is_cancelled() -> None:
 async def test_one_policy_serves_many_calls_at_once() -> None:
     time, policy = Time(), RetryPolicy(4, EVEN)
     calls = [Failing(*[busy() for _ in range(failures)]) for failures in (0, 1, 2, 3, 3, 2, 1, 0)]
-    answers = await asyncio.gather(*(policy.run(call, sleep=time.sleep, clock=time.clock) for call in calls))
+    answers = await asyncio.gather(*(policy.run(call, sleep=time.sleep, clock=time) for call in calls))
     assert answers == ["answered"] * 8
     assert [call.calls for call in calls] == [1, 2, 3, 4, 4, 3, 2, 1]
 
